@@ -1,0 +1,146 @@
+//! Events and records, both ways.
+
+use crate::bindings::exports::leasebook::lease::table as wit;
+use crate::bindings::leasebook::lease::journal::{
+    Counters, Fact, LeaseChange, LeaseEvent, LeaseRecord, PinRecord, RefusedAttempt, WaiterChange, WaiterEvent,
+    WaiterRecord,
+};
+use crate::{answer, ask};
+use alloc::string::{String, ToString};
+use leasebook::{Holder, PinToken, Record};
+
+pub fn event(event: leasebook::Event) -> wit::Event {
+    wit::Event { at_ms: event.at_ms, what: fact(event.what) }
+}
+
+fn fact(what: leasebook::Fact) -> Fact {
+    use leasebook::Fact as Core;
+    let waiter = |change, waiter_id, holder: Holder| {
+        Fact::Waiter(WaiterEvent { change, waiter_id, holder: answer::holder(&holder) })
+    };
+    match what {
+        Core::Granted { generation, holder, path, mode, expires_at_ms } => {
+            let more = (Some(answer::mode(mode)), Some(expires_at_ms), false);
+            lease(LeaseChange::Granted, generation, &holder, path, more)
+        }
+        Core::Refreshed { generation, holder, expires_at_ms } => {
+            lease(LeaseChange::Refreshed, generation, &holder, String::new(), (None, Some(expires_at_ms), false))
+        }
+        Core::Released { generation, holder, path, pending } => {
+            lease(LeaseChange::Released, generation, &holder, path, (None, None, pending))
+        }
+        Core::Expired { generation, holder, path, pending } => {
+            lease(LeaseChange::Expired, generation, &holder, path, (None, None, pending))
+        }
+        Core::Revoked { generation, holder, path, pending } => {
+            lease(LeaseChange::Revoked, generation, &holder, path, (None, None, pending))
+        }
+        Core::Waiting { waiter_id, holder } => waiter(WaiterChange::Waiting, waiter_id, holder),
+        Core::Ready { waiter_id, holder } => waiter(WaiterChange::Ready, waiter_id, holder),
+        Core::Lapsed { waiter_id, holder } => waiter(WaiterChange::Lapsed, waiter_id, holder),
+        Core::Cancelled { waiter_id, holder } => waiter(WaiterChange::Cancelled, waiter_id, holder),
+        Core::Refused { holder, reason } => Fact::Refused(RefusedAttempt { holder, reason: reason.into() }),
+        Core::Dropped { count } => Fact::Dropped(count),
+        _ => core::unreachable!(),
+    }
+}
+
+fn lease(
+    change: LeaseChange,
+    generation: u64,
+    holder: &Holder,
+    path: String,
+    (mode, expires_at_ms, pending): (Option<wit::Mode>, Option<u64>, bool),
+) -> Fact {
+    Fact::Lease(LeaseEvent { change, generation, holder: answer::holder(holder), path, mode, expires_at_ms, pending })
+}
+
+pub fn record(record: Record) -> wit::Record {
+    match record {
+        Record::Lease(lease) => wit::Record::Lease(LeaseRecord {
+            generation: lease.generation,
+            holder: answer::holder(&lease.holder),
+            path: lease.path,
+            mode: answer::mode(lease.mode),
+            acquired_at_ms: lease.acquired_at_ms,
+            ttl_ms: lease.ttl_ms,
+            expires_at_ms: lease.expires_at_ms,
+            release_pending: lease.release_pending,
+        }),
+        Record::LeaseGone(generation) => wit::Record::LeaseGone(generation),
+        Record::Waiter(waiter) => wit::Record::Waiter(WaiterRecord {
+            id: waiter.id,
+            holder: answer::holder(&waiter.holder),
+            paths: waiter.paths,
+            modes: waiter.modes.into_iter().map(answer::mode).collect(),
+            since_ms: waiter.since_ms,
+            lapses_at_ms: waiter.lapses_at_ms,
+            place: waiter.place,
+            passed: waiter.passed,
+        }),
+        Record::WaiterGone(id) => wit::Record::WaiterGone(id),
+        Record::Pin(pin) => wit::Record::Pin(PinRecord {
+            token: answer::pin_token(pin.token),
+            holder: answer::holder(&pin.holder),
+            generations: pin.generations,
+            since_ms: pin.since_ms,
+            deadline_ms: pin.deadline_ms,
+        }),
+        Record::PinGone(token) => wit::Record::PinGone(answer::pin_token(token)),
+        Record::Counters(counters) => wit::Record::Counters(Counters {
+            now_ms: counters.now_ms,
+            last_generation: counters.last_generation,
+            last_place: counters.last_place,
+            last_token: counters.last_token,
+        }),
+    }
+}
+
+/// A record as it came from outside. The core judges what it says; here only its holder can be unusable.
+pub fn core_record(record: wit::Record) -> Result<Record, wit::RestoreError> {
+    Ok(match record {
+        wit::Record::Lease(lease) => Record::Lease(leasebook::LeaseRecord {
+            holder: core_holder(&lease.holder, || lease.generation.to_string())?,
+            generation: lease.generation,
+            path: lease.path,
+            mode: ask::mode(lease.mode),
+            acquired_at_ms: lease.acquired_at_ms,
+            ttl_ms: lease.ttl_ms,
+            expires_at_ms: lease.expires_at_ms,
+            release_pending: lease.release_pending,
+        }),
+        wit::Record::LeaseGone(generation) => Record::LeaseGone(generation),
+        wit::Record::Waiter(waiter) => Record::Waiter(leasebook::WaiterRecord {
+            holder: core_holder(&waiter.holder, || waiter.id.clone())?,
+            id: waiter.id,
+            paths: waiter.paths,
+            modes: waiter.modes.into_iter().map(ask::mode).collect(),
+            since_ms: waiter.since_ms,
+            lapses_at_ms: waiter.lapses_at_ms,
+            place: waiter.place,
+            passed: waiter.passed,
+        }),
+        wit::Record::WaiterGone(id) => Record::WaiterGone(id),
+        wit::Record::Pin(pin) => Record::Pin(leasebook::PinRecord {
+            holder: core_holder(&pin.holder, || PinToken(pin.token.number).to_string())?,
+            token: PinToken(pin.token.number),
+            generations: pin.generations,
+            since_ms: pin.since_ms,
+            deadline_ms: pin.deadline_ms,
+        }),
+        wit::Record::PinGone(token) => Record::PinGone(PinToken(token.number)),
+        wit::Record::Counters(counters) => Record::Counters(leasebook::Counters {
+            now_ms: counters.now_ms,
+            last_generation: counters.last_generation,
+            last_place: counters.last_place,
+            last_token: counters.last_token,
+        }),
+    })
+}
+
+fn core_holder(given: &str, key: impl FnOnce() -> String) -> Result<Holder, wit::RestoreError> {
+    Holder::new(given).map_err(|_| wit::RestoreError {
+        record: key(),
+        expected: "a holder of 1 to 256 bytes without control characters".into(),
+    })
+}
