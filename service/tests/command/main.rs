@@ -1,0 +1,52 @@
+//! The `leasebook` command as its users meet it: arguments, standard streams and exit codes.
+
+mod bad_lines;
+mod demo;
+mod exit_codes;
+mod pipe;
+mod runtimes;
+
+use serde_json::Value;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+const RUNTIMES: [&str; 2] = ["native", "component"];
+
+/// How a run ended, and what it said.
+struct Run {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Run {
+    /// The output, each line read as JSON.
+    fn answers(&self) -> Vec<Value> {
+        self.out.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("not JSON: {line}"))).collect()
+    }
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_leasebook"));
+    command.args(arguments).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+    command
+}
+
+/// Runs the command with some input to its end.
+fn run(arguments: &[&str], input: impl AsRef<[u8]>) -> Run {
+    let mut command = command(arguments);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.as_ref().to_vec();
+    let writer = std::thread::spawn(move || stdin.write_all(&input));
+    let output = child.wait_with_output().unwrap();
+    // A command that ends early reads no more.
+    let _ = writer.join().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Run { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+/// `leasebook table` with some arguments, on lines.
+fn table(arguments: &[&str], lines: &[&str]) -> Run {
+    run(&[&["table"], arguments].concat(), lines.join("\n") + "\n")
+}

@@ -1,0 +1,66 @@
+//! `leasebook-bench`: what the lease table costs, side by side with what it is compared with.
+//!
+//! One run measures both sides in turn, so that ratios hold on a busy machine. It prints a page in Markdown and writes
+//! the same as JSON. It is no test: a target that is missed is said, and the program still succeeds. What must not
+//! depend on the machine (that nothing scans) is tested elsewhere, by counting.
+
+mod measure;
+mod memory;
+mod report;
+mod run;
+mod standing;
+mod table;
+mod waiters;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Measure what Leasebook costs.
+#[derive(Debug, Parser)]
+#[command(name = "leasebook-bench", disable_version_flag = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// The lease table: natively, through the component, its memory, and its waiters
+    Table(TableArguments),
+}
+
+/// What to measure of the table, and where the figures go.
+#[derive(Debug, clap::Args)]
+struct TableArguments {
+    /// A run of a few seconds over small tables, whose figures mean nothing
+    #[arg(long)]
+    quick: bool,
+    /// Measure only these parts
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<run::Part>,
+    /// Where the JSON goes
+    #[arg(long, value_name = "FILE", default_value_os_t = run::default_json())]
+    json: PathBuf,
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
+    match &arguments.command {
+        Command::Table(TableArguments { quick, only, json }) => {
+            let report = run::table(*quick, only)?;
+            print!("{}", report.markdown());
+            report.write_json(json)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! One run: which parts there are, how much work each is given, and what is shown while it goes on.
+
+use crate::report::{Report, Row};
+use crate::{memory, table, waiters};
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A part of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Part {
+    /// Acquire and release in a native table
+    Table,
+    /// Bytes for each standing lease
+    Memory,
+    /// Wait attempts in a large wait graph
+    Waiters,
+}
+
+impl Part {
+    const ALL: [Self; 3] = [Self::Memory, Self::Table, Self::Waiters];
+}
+
+/// How much work a run takes on.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// How many leases stand.
+    pub standing: &'static [usize],
+    /// How many waiters the wait graph has.
+    pub waiters: usize,
+    /// How many acquires and releases are measured on each side, at least.
+    pub pairs: usize,
+    /// How many single operations are measured, where each needs its state restored.
+    pub singles: usize,
+}
+
+impl Effort {
+    const WHOLE: Self =
+        Self { standing: &[1_000, 100_000, 1_000_000], waiters: 10_000, pairs: 1_000_000, singles: 1_000 };
+    const QUICK: Self = Self { standing: &[1_000, 10_000], waiters: 500, pairs: 20_000, singles: 20 };
+}
+
+/// Measures the table; all parts where none is named.
+pub fn table(quick: bool, only: &[Part]) -> Result<Report> {
+    let effort = if quick { Effort::QUICK } else { Effort::WHOLE };
+    let progress = Progress::start();
+    let mut rows = Vec::new();
+    for part in Part::ALL.into_iter().filter(|part| only.is_empty() || only.contains(part)) {
+        let mut add = |row: Row| {
+            progress.says(&row);
+            rows.push(row);
+        };
+        match part {
+            Part::Table => table::measure(effort, &mut add),
+            Part::Memory => memory::measure(effort, &mut add),
+            Part::Waiters => waiters::measure(effort, &mut add),
+        }
+    }
+    progress.end();
+    Ok(Report::new(rows, quick))
+}
+
+/// The folder that build results go to, in the repository.
+pub fn target_dir() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target")
+}
+
+/// Where the JSON goes unless told otherwise.
+pub fn default_json() -> PathBuf {
+    let folder = target_dir();
+    folder.canonicalize().unwrap_or(folder).join("bench/table.json")
+}
+
+/// One line on a terminal that says what was measured last; nothing elsewhere.
+struct Progress(ProgressBar);
+
+impl Progress {
+    fn start() -> Self {
+        let style = ProgressStyle::with_template("  {spinner} {elapsed:.dim} {pos} rows, last: {wide_msg}");
+        let bar = ProgressBar::new_spinner().with_style(style.expect("the template is a constant"));
+        bar.enable_steady_tick(Duration::from_millis(120));
+        Self(bar)
+    }
+
+    fn says(&self, row: &Row) {
+        self.0.inc(1);
+        self.0.set_message(row.what.clone());
+    }
+
+    fn end(&self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,48 @@
+//! The tasks that hand the terminal to another program: demo, soak, bench.
+
+use std::process::{Command, ExitCode, ExitStatus};
+
+use anyhow::Result;
+
+use crate::component;
+use crate::leasebook;
+use crate::process;
+use crate::workspace::Workspace;
+
+/// Builds the command and shows what it is for; further arguments go to `leasebook demo`.
+pub fn demo(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
+    let command = leasebook::build(workspace)?;
+    eprintln!();
+    hand_over(Command::new(command).arg("demo").args(arguments))
+}
+
+/// Runs the long form of the tests whose names contain one of `names`, or of all. They print what they draw their
+/// randomness from; `seed` repeats such a run.
+pub fn soak(workspace: &Workspace, names: &[String], seed: Option<u64>) -> Result<ExitCode> {
+    component::build(workspace)?;
+    let mut cargo = workspace.cargo();
+    cargo.args(["test", "--release", "--package", "leasebook-tests", "--", "--nocapture"]).args(names);
+    cargo.env("LEASEBOOK_SOAK", "1");
+    if let Some(seed) = seed {
+        cargo.env("LEASEBOOK_SEED", seed.to_string());
+    }
+    hand_over(&mut cargo)
+}
+
+/// Builds the component and the one that answers constants, and measures; `arguments` go to `leasebook-bench`.
+pub fn bench(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
+    component::build(workspace)?;
+    component::build_baseline(workspace)?;
+    let mut cargo = workspace.cargo();
+    hand_over(cargo.args(["run", "--release", "--package", "leasebook-bench", "--"]).args(arguments))
+}
+
+fn hand_over(command: &mut Command) -> Result<ExitCode> {
+    Ok(code(process::shown(command)?))
+}
+
+/// The exit code of a child as our own; ended by a signal counts as a failure.
+fn code(status: ExitStatus) -> ExitCode {
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    code.map_or(ExitCode::FAILURE, ExitCode::from)
+}
