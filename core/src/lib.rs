@@ -41,6 +41,7 @@ mod sentence;
 mod shared;
 mod table;
 mod time;
+mod words;
 
 pub use event::{Event, Fact};
 pub use holder::{Holder, InvalidHolder};

@@ -4,6 +4,7 @@
 //! Whoever fronts a table makes paths absolute against one root first, and refuses what leaves that root.
 
 use crate::limits::{PATH_BYTES_MAX, PATH_SEGMENTS_MAX};
+use crate::words;
 
 /// A path that can be reasoned about, borrowed from its spelling.
 ///
@@ -40,6 +41,9 @@ impl<'a> Path<'a> {
         }
         let absolute = spelling.starts_with('/');
         let bytes = spelling.as_bytes();
+        if is_names(bytes) {
+            return Some(Self { spelling, absolute, plain: true });
+        }
         let (mut segments, mut left_out) = (0, 0);
         let first = usize::from(absolute);
         let mut start = first;
@@ -109,6 +113,24 @@ impl<'a> Path<'a> {
         let mut own = self.segments();
         if directory.segments().all(|segment| own.next() == Some(segment)) { Containment::Yes } else { Containment::No }
     }
+}
+
+/// Is it nothing but names between single slashes, as most are, and too short for too many of them? Anything else must
+/// be looked at more closely.
+fn is_names(bytes: &[u8]) -> bool {
+    let names = bytes.strip_prefix(b"/").unwrap_or(bytes);
+    // The top bit of each byte that starts a name.
+    let mut starts = 0x80;
+    (1..2 * PATH_SEGMENTS_MAX).contains(&names.len())
+        && names.last() != Some(&b'/')
+        && words::all(names, |word| {
+            let slashes = words::equal(word, b'/');
+            starts |= slashes << 8;
+            let close = words::equal(word, 0) | words::equal(word, b'\\');
+            let starts_close = starts & (slashes | words::equal(word, b'.'));
+            starts = slashes >> 56;
+            close | starts_close == 0
+        })
 }
 
 impl Segments<'_> {

@@ -1,6 +1,6 @@
 //! Bytes to what is tried: what a fuzzer feeds, and what a property test draws.
 
-use crate::step::{STEP_BYTES, Step};
+use crate::step::{STEP_BYTES, Step, Universe};
 use leasebook::limits::NOW_MS_MAX;
 use leasebook::{Fairness, Limits, Options};
 
@@ -9,6 +9,8 @@ use leasebook::{Fairness, Limits, Options};
 pub struct Run {
     /// The table that it runs on.
     pub options: Options,
+    /// What is asked for.
+    pub universe: Universe,
     /// The clock before the first step.
     pub start_ms: u64,
     /// What happens.
@@ -23,7 +25,8 @@ pub fn run(bytes: &[u8]) -> Run {
     let (first, rest) = bytes.split_first().unwrap_or((&0, &[]));
     let steps = rest.as_chunks::<STEP_BYTES>().0;
     let start_ms = if first / 8 % 16 == 15 { NOW_MS_MAX - 150 } else { 1_000 };
-    Run { options: options(*first), start_ms, steps: steps.iter().take(STEPS_MAX).copied().collect() }
+    let universe = if *first < 128 { Universe::Close } else { Universe::Wide };
+    Run { options: options(*first), universe, start_ms, steps: steps.iter().take(STEPS_MAX).copied().collect() }
 }
 
 /// The table of a run: both settings alike, one in four with limits so low that runs meet them.

@@ -44,7 +44,11 @@ fn check_reading(spelling: &str) -> Result<(), String> {
             }
         }
         _ => {
-            return Err(format!("{spelling:?} is readable: expected {}, found {}", expected.is_some(), found.is_some()));
+            return Err(format!(
+                "{spelling:?} is readable: expected {}, found {}",
+                expected.is_some(),
+                found.is_some()
+            ));
         }
     }
     // Other spellings of the same place, where they are short enough to be read.

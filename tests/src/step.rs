@@ -119,8 +119,17 @@ enum Kind {
     Status,
 }
 
+/// Which paths the steps of a run ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Universe {
+    /// The few of a directory, over and over, and odd spellings of them.
+    Close,
+    /// All of a tree of four levels with three names in each directory.
+    Wide,
+}
+
 /// The operation that a step stands for at this moment, where this stands.
-pub fn resolve(step: Step, now_ms: u64, stands: &Status) -> Timed {
+pub fn resolve(universe: Universe, step: Step, now_ms: u64, stands: &Status) -> Timed {
     let [first, who, when, many, one, _, _, lives, kept, which] = step;
     let at_ms = now_ms.saturating_add_signed(choose(&MOVES, when));
     let holder = if who == u8::MAX { String::new() } else { HOLDERS[usize::from(who) % HOLDERS.len()].to_string() };
@@ -153,13 +162,13 @@ pub fn resolve(step: Step, now_ms: u64, stands: &Status) -> Timed {
                 240..=253 => "anyone".to_string(),
                 254.. => "w".repeat(257),
             };
-            Op::Wait(Wait { waiter_id, holder, wishes: wishes(step), ttl, allow_hold: who % 8 != 7, keep })
+            Op::Wait(Wait { waiter_id, holder, wishes: wishes(universe, step), ttl, allow_hold: who % 8 != 7, keep })
         }
-        Kind::Acquire => Op::Acquire { holder, wishes: wishes(step), ttl },
+        Kind::Acquire => Op::Acquire { holder, wishes: wishes(universe, step), ttl },
         Kind::ReleasePaths => {
             let paths = match lease {
                 Some(lease) if many < 128 => vec![lease.path.clone()],
-                _ => paths(step),
+                _ => paths(universe, step),
             };
             Op::Release { holder: its_holder(), what: What::Paths(paths) }
         }
@@ -173,7 +182,7 @@ pub fn resolve(step: Step, now_ms: u64, stands: &Status) -> Timed {
         Kind::Pin => {
             let paths = match lease {
                 Some(lease) if many < 128 => vec![lease.path.clone()],
-                _ => paths(step),
+                _ => paths(universe, step),
             };
             let deadline_ms = [None, Some(25), None, Some(60), Some(0)][usize::from(lives) % 5];
             let deadline_ms = deadline_ms.map(|after| at_ms.saturating_add(after));
@@ -184,7 +193,7 @@ pub fn resolve(step: Step, now_ms: u64, stands: &Status) -> Timed {
             let waiter = pick(&stands.waiters, which);
             Op::CancelWait { waiter_id: waiter.map_or_else(|| "nobody".to_string(), |waiter| waiter.id.clone()) }
         }
-        Kind::Covering => Op::Covering { holder, path: path(one).to_string(), mode: mode(one) },
+        Kind::Covering => Op::Covering { holder, path: path(universe, one), mode: mode(one) },
         Kind::Ready => Op::Ready,
         Kind::NextDeadline => Op::NextDeadline,
         Kind::Leases => Op::Leases,
@@ -205,12 +214,12 @@ fn choose<T: Copy>(choices: &[(u8, T)], byte: u8) -> T {
     choices[choices.len() - 1].1
 }
 
-fn wishes(step: Step) -> Vec<(String, Mode)> {
-    chosen(step).into_iter().map(|byte| (path(byte).to_string(), mode(byte))).collect()
+fn wishes(universe: Universe, step: Step) -> Vec<(String, Mode)> {
+    chosen(step).into_iter().map(|byte| (path(universe, byte), mode(byte))).collect()
 }
 
-fn paths(step: Step) -> Vec<String> {
-    chosen(step).into_iter().map(|byte| path(byte).to_string()).collect()
+fn paths(universe: Universe, step: Step) -> Vec<String> {
+    chosen(step).into_iter().map(|byte| path(universe, byte)).collect()
 }
 
 /// One path mostly, two often, three or none seldom.
@@ -224,8 +233,12 @@ fn chosen(step: Step) -> Vec<u8> {
     }
 }
 
-fn path(byte: u8) -> &'static str {
-    choose(&PATHS, byte)
+fn path(universe: Universe, byte: u8) -> String {
+    match universe {
+        Universe::Close => choose(&PATHS, byte).to_string(),
+        // Two bits a level; a level without a name is an empty segment, and falls away.
+        Universe::Wide => [6, 4, 2, 0].map(|shift| ["/", "/a", "/b", "/c"][usize::from(byte >> shift & 3)]).concat(),
+    }
 }
 
 /// A quarter of the wishes is shared.

@@ -9,7 +9,7 @@ use crate::facts::Observer;
 use crate::line;
 use crate::model::{Edges, Model};
 use crate::op::{Answer, Op, Timed};
-use crate::step::{STEP_BYTES, Step, resolve};
+use crate::step::{STEP_BYTES, Step, Universe, resolve};
 use leasebook::{Millis, Mode, Options, Record, Table};
 use std::fmt::Write;
 
@@ -24,6 +24,7 @@ pub fn run(run: &Run) -> Result<(), String> {
 
 struct Trial {
     options: Options,
+    universe: Universe,
     now_ms: u64,
     model: Model,
     table: Table,
@@ -53,6 +54,7 @@ impl Trial {
             quiet: table(Options { hash_key: 2, ..run.options.clone() }),
             restored: table(Options { hash_key: 3, ..run.options.clone() }),
             now_ms: run.start_ms,
+            universe: run.universe,
             journal: Vec::new(),
             observer: Observer::default(),
             history: Vec::new(),
@@ -62,7 +64,7 @@ impl Trial {
 
     fn step(&mut self, step: Step) -> Result<(), String> {
         let stands = self.model.clone().status(Millis::new(self.now_ms));
-        let timed = resolve(step, self.now_ms, &stands);
+        let timed = resolve(self.universe, step, self.now_ms, &stands);
         self.look_on_the_way_to(timed.at_ms)?;
         self.now_ms = self.now_ms.max(timed.at_ms);
         self.history.push(timed.clone());

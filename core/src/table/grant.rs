@@ -1,13 +1,14 @@
 //! How leases come, change and go: the transitions behind the operations.
 
 use super::leases::NewLease;
+use super::pairs::sorted;
 use super::search::{Part, Search};
 use super::tree::{Ask, NONE, Tree};
 use super::waiters::Watched;
 use super::{Asked, Table};
 use crate::event::Fact;
 use crate::holder::Holder;
-use crate::lease::{Lease, Mode, PinRefusal, PinToken, Refusal, WaitAttempt, Wish};
+use crate::lease::{Lease, Mode, NotHeld, PinRefusal, PinToken, Refusal, Released, WaitAttempt, Wish};
 use crate::limits::{HOLDER_BYTES_MAX, Limit, NUMBER_MAX, PATHS_MAX, WAITER_ID_BYTES_MAX};
 use crate::path::Path;
 use crate::record::Record;
@@ -15,6 +16,7 @@ use crate::table::deadlines::Due;
 use crate::table::pins::Pin;
 use crate::time::{Millis, Period};
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Why a lease ends before its time.
@@ -91,7 +93,7 @@ impl Table {
                 let spot = self.leases.tree.walk(wish.path, |_| ());
                 let held = spot.complete && self.leases.own_at(spot.node, asker).is_some();
                 let spot = new.walk(wish.path, |_| ());
-                let asked_before = spot.complete && new.node(spot.node).first != NONE;
+                let asked_before = spot.complete && new.ends(spot.node).0 != NONE;
                 if !held && !asked_before {
                     new.insert(spot, wish.path, 1, 0, true);
                 }
@@ -118,9 +120,10 @@ impl Table {
         let asker = self.holders.find(holder).unwrap_or(NONE);
         self.check_room(asker, &asked)?;
         let conflicts = self.conflicts(asker, &mut asked);
-        let (ahead, _) = self.newcomer(asker, &asked, None);
+        let (ahead, _) = self.newcomer(asker, &asked, None, conflicts.is_empty());
         if conflicts.is_empty() && ahead.is_none() {
-            return Ok(self.grant(holder, &asked, ttl_ms));
+            let asker = if asker == NONE { self.holders.add(holder) } else { asker };
+            return Ok(self.grant(asker, &asked, ttl_ms));
         }
         Err(Refusal::Conflict(Box::new(self.blocked(&asked, &conflicts, ahead))))
     }
@@ -145,13 +148,15 @@ impl Table {
         let conflicts = self.conflicts(asker, &mut asked);
         let (ahead, passed) = match keeps_place {
             Some(slot) => (self.ahead_of(slot), Vec::new()),
-            None => self.newcomer(asker, &asked, standing),
+            None => self.newcomer(asker, &asked, standing, conflicts.is_empty()),
         };
         if conflicts.is_empty() && ahead.is_none() {
             if let Some(slot) = standing {
                 self.drop_waiter(slot);
             }
-            return Ok(self.grant(holder, &asked, ttl_ms));
+            // Its waiter may have been all that it was known for.
+            let asker = self.holders.add(holder);
+            return Ok(self.grant(asker, &asked, ttl_ms));
         }
         let blocked = Box::new(self.blocked(&asked, &conflicts, None));
         if !allow_hold && asker != NONE && self.holders.get(asker).leases > 0 {
@@ -187,8 +192,7 @@ impl Table {
     }
 
     /// Gives leases that nothing is in the way of.
-    fn grant(&mut self, holder: &str, asked: &[Asked<'_>], ttl_ms: u64) -> Vec<Lease> {
-        let holder = self.holders.add(holder);
+    fn grant(&mut self, holder: u32, asked: &[Asked<'_>], ttl_ms: u64) -> Vec<Lease> {
         if let [wish] = asked {
             let slot = self.grant_one(holder, wish, ttl_ms);
             return Vec::from([self.lease_at(slot, wish.path)]);
@@ -278,6 +282,42 @@ impl Table {
     }
 
     // Going.
+
+    pub(super) fn release_one(&mut self, slot: u32, spelling: String) -> Released {
+        self.end(slot, End::Released);
+        Released { released: Vec::from([spelling]), not_held: Vec::new() }
+    }
+
+    pub(super) fn release_paths(&mut self, holder: &str, paths: &[&str]) -> Released {
+        let holder = self.holders.find(holder).unwrap_or(NONE);
+        let find = |table: &Self, asked| {
+            let path = Path::parse(asked)?;
+            let slot = table.own_at(holder, path)?;
+            Some((slot, table.leases.spelling_of(slot, path)))
+        };
+        // Most calls name one path, and need no list of what they found.
+        if let &[asked] = paths
+            && let Some((slot, spelling)) = find(self, asked)
+        {
+            return self.release_one(slot, spelling);
+        }
+        let mut answer = Released::default();
+        let mut found = Vec::new();
+        for &asked in paths {
+            match find(self, asked) {
+                Some((slot, spelling)) => {
+                    found.push((self.leases.tree.item(slot).order, slot));
+                    answer.released.push(spelling);
+                }
+                None => answer.not_held.push(NotHeld::Path(asked.into())),
+            }
+        }
+        // A location that was named twice is answered twice, and ends once.
+        for (_, slot) in sorted(found) {
+            self.end(slot, End::Released);
+        }
+        answer
+    }
 
     /// Ends a lease: it goes, or where pins keep it, it is marked and goes with the last of them.
     pub(super) fn end(&mut self, slot: u32, how: End) {

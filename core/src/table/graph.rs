@@ -149,14 +149,22 @@ impl Table {
     fn find_way(&mut self, starts: &[u32], goal: u32, edges: Edges) -> Option<Vec<u32>> {
         let (mut reached, mut reaching) = (Marks::default(), Marks::default());
         let mut ahead = VecDeque::new();
+        // How many of those ahead wait: the others lead nowhere. Where none does, nobody asks who waits for the goal,
+        // which may be thousands.
+        let mut waiting_ahead = 0;
+        let waits = |table: &Self, holder: u32| usize::from(!table.holders.get(holder).waiters.is_empty());
         for &start in starts {
             if start != goal && reached.insert(start, NONE) {
+                waiting_ahead += waits(self, start);
                 ahead.push_back(start);
             }
         }
         reaching.insert(goal, NONE);
         let mut back = VecDeque::from([goal]);
         let met = 'search: loop {
+            if waiting_ahead == 0 {
+                return None;
+            }
             let at = back.pop_front()?;
             for holder in self.edges_in(at, edges) {
                 if reaching.insert(holder, at) {
@@ -167,11 +175,13 @@ impl Table {
                 }
             }
             let at = ahead.pop_front()?;
+            waiting_ahead -= waits(self, at);
             for holder in self.edges_out(at, edges) {
                 if reached.insert(holder, at) {
                     if reaching.contains(holder) {
                         break 'search holder;
                     }
+                    waiting_ahead += waits(self, holder);
                     ahead.push_back(holder);
                 }
             }

@@ -2,6 +2,7 @@
 //!
 //! The table holds slots and nothing else; whoever owns the slots says what stands there. Nothing ever iterates it.
 
+use crate::words::word;
 use foldhash::{SharedSeed, fast::FoldHasher};
 use hashbrown::HashTable;
 
@@ -29,9 +30,29 @@ impl Index {
     }
 }
 
+/// What a hash is keyed with.
+///
+/// The hasher multiplies its start, mixed with the first word that comes in, by what is left: where the two were equal,
+/// every hash would be 0. So a start that strangers can guess is mixed with one that they cannot.
+#[derive(Clone, Debug)]
+pub(super) struct Seed {
+    start: u64,
+    shared: SharedSeed,
+}
+
+impl Seed {
+    pub fn new(key: u64) -> Self {
+        Self { start: key, shared: SharedSeed::from_u64(key) }
+    }
+
+    fn hasher(&self, start: u64) -> FoldHasher<'_> {
+        FoldHasher::with_seed(self.start ^ start, &self.shared)
+    }
+}
+
 /// A keyed hash of numbers.
-pub(super) fn numbers<const N: usize>(seed: &SharedSeed, start: u64, numbers: [u64; N]) -> u64 {
-    let mut hasher = FoldHasher::with_seed(start, seed);
+pub(super) fn numbers<const N: usize>(seed: &Seed, start: u64, numbers: [u64; N]) -> u64 {
+    let mut hasher = seed.hasher(start);
     for number in numbers {
         hasher.write_u64(number);
     }
@@ -39,21 +60,11 @@ pub(super) fn numbers<const N: usize>(seed: &SharedSeed, start: u64, numbers: [u
 }
 
 /// A keyed hash of a text.
-pub(super) fn text(seed: &SharedSeed, start: u64, text: &str) -> u64 {
-    let mut hasher = FoldHasher::with_seed(start, seed);
+pub(super) fn text(seed: &Seed, start: u64, text: &str) -> u64 {
+    let mut hasher = seed.hasher(start);
     for chunk in text.as_bytes().chunks(8) {
         hasher.write_u64(word(chunk));
     }
     hasher.write_u64(text.len() as u64);
     hasher.finish()
-}
-
-/// Up to 8 bytes as a number, the first one lowest. Where loads overlap they say the same.
-pub(super) fn word(bytes: &[u8]) -> u64 {
-    let four = |at: usize| u64::from(u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]));
-    match bytes.len() {
-        0 => 0,
-        len @ 1..=3 => (0..len).fold(0, |word, at| word | u64::from(bytes[at]) << (8 * at)),
-        len => four(0) | four(len - 4) << (8 * (len - 4)),
-    }
 }

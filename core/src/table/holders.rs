@@ -1,11 +1,10 @@
 //! Who has something in a table: leases, waiters or pins. A holder without any is forgotten.
 
-use super::hash::{self, Index};
+use super::hash::{self, Index, Seed};
 use super::pairs::Pairs;
 use super::tree::NONE;
 use crate::holder::Holder;
 use alloc::vec::Vec;
-use foldhash::SharedSeed;
 
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
@@ -26,12 +25,12 @@ pub(super) struct Holders {
     entries: Vec<Option<Entry>>,
     free: Vec<u32>,
     index: Index,
-    seed: SharedSeed,
+    seed: Seed,
 }
 
 impl Holders {
     pub fn new(hash_key: u64) -> Self {
-        Self { entries: Vec::new(), free: Vec::new(), index: Index::default(), seed: SharedSeed::from_u64(!hash_key) }
+        Self { entries: Vec::new(), free: Vec::new(), index: Index::default(), seed: Seed::new(!hash_key) }
     }
 
     pub fn find(&self, id: &str) -> Option<u32> {

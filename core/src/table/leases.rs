@@ -1,19 +1,19 @@
 //! The standing leases: by location, by generation, and by holder in grant order.
 
-use super::hash::{self, Index};
+use super::hash::{self, Index, Seed};
 use super::holders::Holders;
 use super::pairs::Pairs;
 use super::tree::{Item, NONE, Spot, Tree, push};
 use crate::path::Path;
 use alloc::{boxed::Box, string::String, vec::Vec};
-use foldhash::SharedSeed;
 
 /// What the table knows of a lease besides its place in the tree, whose order is the generation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LeaseData {
     pub acquired_at: u64,
     pub expires_at: u64,
-    /// When the deadline queue looks at it next; 0 = never.
+    /// When the deadline queue looks at this slot next; 0 = never. It outlives the lease, so that leases which come and
+    /// go share one entry of the queue.
     pub queued: u64,
     /// At most 24 hours.
     pub ttl: u32,
@@ -55,7 +55,7 @@ pub(super) struct Leases {
     free_spellings: Vec<u32>,
     /// The leases at nodes that hold several, by node and holder. (A node that holds one needs no index.)
     crowd: Index,
-    seed: SharedSeed,
+    seed: Seed,
 }
 
 impl Leases {
@@ -68,11 +68,11 @@ impl Leases {
             spellings: Vec::new(),
             free_spellings: Vec::new(),
             crowd: Index::default(),
-            seed: SharedSeed::from_u64(hash_key.rotate_left(32)),
+            seed: Seed::new(hash_key.rotate_left(32)),
         }
     }
 
-    /// Adds a lease. The deadline, and what keeps it, is set by the caller.
+    /// Adds a lease; `spot` is what the tree says of the path now. The deadline, and what keeps it, is set by the caller.
     pub fn insert(&mut self, holders: &mut Holders, spot: Spot, path: Path<'_>, new: NewLease) -> u32 {
         let NewLease { generation, holder, exclusive, acquired_at } = new;
         let spelled = !path.is_plain();
@@ -83,7 +83,7 @@ impl Leases {
         let data = LeaseData { acquired_at, spelled, older: entry.last, newer: NONE, ..LeaseData::default() };
         let slot = self.tree.insert(spot, path, generation, holder, exclusive);
         match self.data.get_mut(slot as usize) {
-            Some(vacant) => *vacant = data,
+            Some(vacant) => *vacant = LeaseData { queued: vacant.queued, ..data },
             None => push(&mut self.data, data),
         }
         let before = core::mem::replace(&mut entry.last, slot);
@@ -93,7 +93,7 @@ impl Leases {
             before => self.data[before as usize].newer = slot,
         }
         let (tree, seed) = (&self.tree, &self.seed);
-        let generation_hash = |slot| hash::numbers(seed, 0, [tree.item(slot).order]);
+        let generation_hash = |slot| generation_hash(seed, tree.item(slot).order);
         self.generations.insert(generation_hash(slot), slot, &generation_hash);
         let beside = tree.item(slot).prev;
         if beside != NONE {
@@ -108,18 +108,19 @@ impl Leases {
 
     /// Takes a lease out. Its holder may then have nothing any more.
     pub fn remove(&mut self, holders: &mut Holders, slot: u32) {
-        let Item { order: generation, holder, node, prev, next, .. } = *self.tree.item(slot);
-        if prev != NONE || next != NONE {
+        let Item { order: generation, holder, node, prev, .. } = *self.tree.item(slot);
+        let (first, last) = self.tree.ends(node);
+        if first != last {
             self.leave_crowd(slot);
-            let (first, last) = self.tree.ends(node);
             let left = if first == slot { last } else { first };
-            if (prev == NONE || next == NONE) && self.tree.item(first).next == last {
+            if (prev == NONE || slot == last) && self.tree.next(first) == last {
                 self.leave_crowd(left);
             }
         }
-        self.generations.remove(hash::numbers(&self.seed, 0, [generation]), slot);
+        self.generations.remove(generation_hash(&self.seed, generation), slot);
         self.tree.remove(slot);
-        let LeaseData { older, newer, spelled, .. } = self.data[slot as usize];
+        let LeaseData { older, newer, spelled, queued, .. } = self.data[slot as usize];
+        self.data[slot as usize] = LeaseData { queued, ..LeaseData::default() };
         if spelled {
             self.drop_spelling(generation);
         }
@@ -158,7 +159,7 @@ impl Leases {
     }
 
     pub fn find(&self, generation: u64) -> Option<u32> {
-        let key = hash::numbers(&self.seed, 0, [generation]);
+        let key = generation_hash(&self.seed, generation);
         self.generations.find(key, |slot| self.tree.item(slot).order == generation)
     }
 
@@ -168,6 +169,11 @@ impl Leases {
 
     pub fn data_mut(&mut self, slot: u32) -> &mut LeaseData {
         &mut self.data[slot as usize]
+    }
+
+    /// What is known at every slot, vacant ones too.
+    pub fn all_data_mut(&mut self) -> impl Iterator<Item = (u32, &mut LeaseData)> {
+        (0..).zip(&mut self.data)
     }
 
     /// The lease of a holder at exactly this node; there is at most one.
@@ -198,7 +204,15 @@ impl Leases {
     }
 }
 
-fn crowd_hash(tree: &Tree, seed: &SharedSeed, slot: u32) -> u64 {
+/// Four generations in a row stand side by side in the index: the youngest leases come and go most, and what they touch
+/// is at hand. Only the bits that an index tells neighbours apart by differ, those of 64-bit machines and of 32-bit
+/// ones.
+fn generation_hash(seed: &Seed, generation: u64) -> u64 {
+    let (four, one) = (generation >> 2, generation & 3);
+    hash::numbers(seed, 0, [four]) ^ (one << 57 | one << 25)
+}
+
+fn crowd_hash(tree: &Tree, seed: &Seed, slot: u32) -> u64 {
     let item = tree.item(slot);
     hash::numbers(seed, 0, [u64::from(item.node) << 32 | u64::from(item.holder)])
 }

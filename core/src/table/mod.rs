@@ -35,9 +35,8 @@ use grant::End;
 use holders::Holders;
 use leases::Leases;
 use log::Log;
-use pairs::sorted;
 use pins::Pins;
-use tree::{NONE, Spot};
+use tree::Spot;
 use waiters::Waiters;
 
 /// The leases, waiters and pins of one namespace.
@@ -163,40 +162,20 @@ impl Table {
     /// Gives leases back. One that is pinned stays in place, ended, until the last unpin.
     pub fn release(&mut self, now: Millis, holder: &str, what: Release<'_>) -> Result<Released, TooManyPaths> {
         self.reap(now);
-        let mut slots = Vec::new();
-        let mut answer = Released::default();
-        match what {
-            Release::All => slots = self.own_leases(holder),
+        let answer = match what {
+            Release::All => {
+                let slots = self.own_leases(holder);
+                let released = slots.iter().map(|&slot| self.leases.spelling(slot)).collect();
+                slots.into_iter().for_each(|slot| self.end(slot, End::Released));
+                Released { released, not_held: Vec::new() }
+            }
             Release::Generation(generation) => match self.own_lease(holder, generation) {
-                Some(slot) => slots.push(slot),
-                None => answer.not_held.push(NotHeld::Generation(generation)),
+                Some(slot) => self.release_one(slot, self.leases.spelling(slot)),
+                None => Released { released: Vec::new(), not_held: Vec::from([NotHeld::Generation(generation)]) },
             },
             Release::Paths(paths) if paths.len() > PATHS_MAX => return Err(TooManyPaths),
-            Release::Paths(paths) => {
-                let holder = self.holders.find(holder).unwrap_or(NONE);
-                for &asked in paths {
-                    let path = Path::parse(asked);
-                    match path.and_then(|path| Some((path, self.own_at(holder, path)?))) {
-                        Some((path, slot)) => {
-                            slots.push(slot);
-                            answer.released.push(self.leases.spelling_of(slot, path));
-                        }
-                        None => answer.not_held.push(NotHeld::Path(asked.into())),
-                    }
-                }
-            }
-        }
-        if answer.released.is_empty() {
-            answer.released = slots.iter().map(|&slot| self.leases.spelling(slot)).collect();
-        }
-        if slots.len() > 1 {
-            // A location that was named twice is answered twice, and ends once.
-            let pairs = slots.iter().map(|&slot| (self.leases.tree.item(slot).order, slot));
-            slots = sorted(pairs).into_iter().map(|(_, slot)| slot).collect();
-        }
-        for slot in slots {
-            self.end(slot, End::Released);
-        }
+            Release::Paths(paths) => self.release_paths(holder, paths),
+        };
         self.settle();
         Ok(answer)
     }

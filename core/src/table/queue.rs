@@ -15,6 +15,7 @@ use crate::lease::{Ahead, WaitAttempt};
 use crate::limits::LISTED_MAX;
 use crate::record::Record;
 use crate::table::deadlines::Due;
+use crate::table::grant::mode;
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -28,14 +29,19 @@ pub(super) struct InFront {
 }
 
 impl Table {
-    /// The waiters that a newcomer with these wishes would queue behind, and the places of those it passes.
+    /// The waiters that a newcomer with these wishes would queue behind, and the places of those it passes. Where no
+    /// lease is in the way, they are told only as far as somebody is ahead: it is granted otherwise.
     pub(super) fn newcomer(
         &mut self,
         asker: u32,
         asked: &[Asked<'_>],
         leaving: Option<u32>,
+        no_conflict: bool,
     ) -> (Option<InFront>, Vec<u64>) {
         if !self.is_fifo() || self.waiters.len() == 0 || !asked.iter().any(|wish| self.clashes(asker, wish)) {
+            return (None, Vec::new());
+        }
+        if no_conflict && self.is_within_own(asker, asked) {
             return (None, Vec::new());
         }
         // The standing waiter of the asker is counted as gone.
@@ -65,16 +71,19 @@ impl Table {
         (self.in_front(&clashing), passed)
     }
 
-    /// Those of the given holders that wait for the asker, and perhaps others that do. Searched from both ends: where
-    /// nothing leads on from the given ones, nobody need ask who waits for those who wait for the asker.
+    /// Those of the given holders that wait for the asker, and perhaps others that do. It stops where all of them are
+    /// found, and is searched from both ends: where nothing leads on from the given ones, nobody need ask who waits for
+    /// those who wait for the asker.
     fn who_waits_for(&mut self, asker: u32, holders: Vec<u32>, edges: Edges) -> Marks {
-        let (mut waiting, mut reached) = (Marks::default(), Marks::default());
+        let (mut waiting, mut given, mut reached) = (Marks::default(), Marks::default(), Marks::default());
+        let mut ahead = holders.into_iter().filter(|&holder| given.insert(holder, NONE)).collect::<VecDeque<_>>();
+        let mut missing = ahead.len();
         let mut back = VecDeque::from([asker]);
-        let mut ahead = holders.into_iter().filter(|&holder| reached.insert(holder, NONE)).collect::<VecDeque<_>>();
         let mut leads_to_asker = false;
-        while let Some(at) = back.pop_front() {
+        while let Some(at) = back.pop_front().filter(|_| missing > 0) {
             for holder in self.edges_in(at, edges) {
                 if holder != asker && waiting.insert(holder, at) {
+                    missing -= usize::from(given.contains(holder));
                     back.push_back(holder);
                 }
             }
@@ -84,12 +93,18 @@ impl Table {
             let Some(at) = ahead.pop_front() else { return Marks::default() };
             for holder in self.edges_out(at, edges) {
                 leads_to_asker |= holder == asker;
-                if reached.insert(holder, at) {
+                if !given.contains(holder) && reached.insert(holder, at) {
                     ahead.push_back(holder);
                 }
             }
         }
         waiting
+    }
+
+    /// Does every wish lie within a live lease of the asker at least that strong? Whoever clashes with such a wish then
+    /// clashes with that lease, and so waits for the asker.
+    fn is_within_own(&mut self, asker: u32, asked: &[Asked<'_>]) -> bool {
+        asker != NONE && asked.iter().all(|wish| self.own_over(asker, wish.path, mode(wish.exclusive)).is_some())
     }
 
     fn clashes(&mut self, asker: u32, wish: &Asked<'_>) -> bool {

@@ -28,9 +28,9 @@ impl Table {
     pub(super) fn falls_due(&self, due: Due) -> Option<bool> {
         match due {
             Due::Lease(slot) => {
-                let item = self.leases.tree.item(slot);
-                (item.order > 0 && self.leases.data(slot).queued > 0)
-                    .then_some(self.leases.data(slot).queued == self.leases.data(slot).expires_at)
+                // A vacant slot has no expiry, and leaves the queue when it comes up.
+                let data = self.leases.data(slot);
+                (data.queued > 0).then_some(data.queued == data.expires_at)
             }
             Due::Waiter(slot) => {
                 let waiter = self.waiters.exists(slot).then(|| self.waiters.get(slot))?;
@@ -76,8 +76,8 @@ impl Table {
     /// Puts in the queue what has an end, and nothing else.
     fn queue_anew(&mut self) {
         self.deadlines.clear();
-        for slot in self.leases.tree.slots() {
-            let data = self.leases.data(slot);
+        for (slot, data) in self.leases.all_data_mut() {
+            data.queued = data.queued.min(data.expires_at);
             if data.queued > 0 {
                 self.deadlines.push(data.queued, Due::Lease(slot));
             }
@@ -108,6 +108,7 @@ impl Table {
                 self.drop_waiter(slot);
             }
             Due::Lease(slot) => {
+                self.leases.data_mut(slot).queued = 0;
                 let item = self.leases.tree.item(slot);
                 let (generation, pending) = (item.order, self.leases.data(slot).pins > 0);
                 let (leases, holder) = (&self.leases, &self.holders.get(item.holder).id);

@@ -1,6 +1,6 @@
 //! What must be durable, said; and a table made of it again.
 
-use super::hash::{self, Index};
+use super::hash::{self, Index, Seed};
 use super::leases::NewLease;
 use super::pairs::{Pairs, sorted};
 use super::tree::Ask;
@@ -16,7 +16,6 @@ use crate::table::search::{Part, Search};
 use crate::time::Millis;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use foldhash::SharedSeed;
 
 impl Table {
     /// The whole table as records: the counters, then the leases in grant order, the waiters in queue order, the pins.
@@ -37,7 +36,7 @@ impl Table {
         let mut table = Self::new(options).map_err(|error| fault(error.field, error.expected))?;
         // What the records leave standing: (number, place in the list). A waiter is known by its id, and stands in the
         // order of its place.
-        let seed = SharedSeed::from_u64(table.options.hash_key);
+        let seed = Seed::new(table.options.hash_key);
         let mut list = Vec::new();
         let (mut leases, mut pins, mut ids) = (Pairs::default(), Pairs::default(), Index::default());
         for record in records {
@@ -268,7 +267,7 @@ fn replace(standing: &mut Pairs, number: u64, at: Option<u32>) {
 }
 
 /// Takes an earlier record of a waiter out.
-fn forget_waiter(ids: &mut Index, list: &mut [Option<Record>], seed: &SharedSeed, id: &str) {
+fn forget_waiter(ids: &mut Index, list: &mut [Option<Record>], seed: &Seed, id: &str) {
     let key = hash::text(seed, 0, id);
     if let Some(at) = ids.find(key, |at| waiter_id(list, at) == Some(id)) {
         ids.remove(key, at);

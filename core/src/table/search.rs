@@ -44,11 +44,11 @@ impl<'t> Search<'t> {
             let spot = tree.walk(path, |node| {
                 search.visits += 1;
                 if overlapping {
-                    search.push_item(tree.node(node).first);
+                    search.push_item(tree.ends(node).0);
                 }
             });
             if overlapping && spot.complete {
-                search.push_chain(tree.node(spot.node).first_child);
+                search.push_chain(tree.first_child(spot.node));
             }
             known = Some(spot);
         }
@@ -69,7 +69,7 @@ impl<'t> Search<'t> {
             if self.ask.is_blocked_by(item) {
                 return self.from.push(Reverse((item.order, slot << 1 | ITEM)));
             }
-            slot = item.next;
+            slot = self.tree.next(slot);
         }
     }
 
@@ -79,7 +79,7 @@ impl<'t> Search<'t> {
             if self.tree.may_block(node, self.ask) {
                 return self.from.push(Reverse((self.tree.node(node).since, node << 1 | CHAIN)));
             }
-            node = self.tree.node(node).next;
+            node = self.tree.next_sibling(node);
         }
     }
 }
@@ -92,13 +92,12 @@ impl Iterator for Search<'_> {
             let Reverse((_, tagged)) = self.from.pop()?;
             let at = tagged >> 1;
             if tagged & 1 == ITEM {
-                self.push_item(self.tree.item(at).next);
+                self.push_item(self.tree.next(at));
                 return Some(at);
             }
-            let node = self.tree.node(at);
-            self.push_chain(node.next);
-            self.push_item(node.first);
-            self.push_chain(node.first_child);
+            self.push_chain(self.tree.next_sibling(at));
+            self.push_item(self.tree.ends(at).0);
+            self.push_chain(self.tree.first_child(at));
         }
     }
 }
@@ -115,30 +114,29 @@ pub(super) fn holders(tree: &Tree, path: Path<'_>, ask: Ask, mut each: impl FnMu
             if ask.is_blocked_by(item) {
                 each(item.holder);
             }
-            slot = item.next;
+            slot = tree.next(slot);
         }
         seen
     };
     let mut chains = Vec::new();
-    let spot = tree.walk(path, |node| visits += 1 + items(tree.node(node).first, &mut each));
+    let spot = tree.walk(path, |node| visits += 1 + items(tree.ends(node).0, &mut each));
     if spot.complete {
-        chains.push(tree.node(spot.node).first_child);
+        chains.push(tree.first_child(spot.node));
     }
     chains.push(tree.root(!path.is_absolute()));
     while let Some(mut at) = chains.pop() {
         while at != NONE {
             visits += 1;
-            let node = tree.node(at);
             if tree.may_block(at, ask) {
                 match tree.sole_holder(at) {
                     Some(holder) => each(holder),
                     None => {
-                        visits += items(node.first, &mut each);
-                        chains.push(node.first_child);
+                        visits += items(tree.ends(at).0, &mut each);
+                        chains.push(tree.first_child(at));
                     }
                 }
             }
-            at = node.next;
+            at = tree.next_sibling(at);
         }
     }
     visits
@@ -164,17 +162,16 @@ pub(super) fn items_after(tree: &Tree, path: Path<'_>, ask: Ask, after: u64, mut
     let spot = tree.walk(path, |node| visits += list_end(node));
     let mut chains = Vec::from([tree.root(!path.is_absolute())]);
     if spot.complete {
-        chains.push(tree.node(spot.node).first_child);
+        chains.push(tree.first_child(spot.node));
     }
     while let Some(mut at) = chains.pop() {
         while at != NONE {
             visits += 1;
-            let node = tree.node(at);
             if tree.may_block(at, ask) {
                 visits += list_end(at);
-                chains.push(node.first_child);
+                chains.push(tree.first_child(at));
             }
-            at = node.next;
+            at = tree.next_sibling(at);
         }
     }
     visits
@@ -199,11 +196,11 @@ pub(super) fn count(tree: &Tree, path: Path<'_>, ask: Ask, own: impl Iterator<It
         above = tree.node(above).parent;
     }
     while above != NONE {
-        let mut at = tree.node(above).first;
+        let mut at = tree.ends(above).0;
         while at != NONE {
             visits += 1;
             count += usize::from(ask.is_blocked_by(tree.item(at)));
-            at = tree.item(at).next;
+            at = tree.next(at);
         }
         above = tree.node(above).parent;
     }

@@ -9,10 +9,10 @@
 //! Invariants: a node other than the two roots has an item in its subtree; items of a node, and children by
 //! their first item ever, stand in ascending order.
 
-use super::hash::{self, Index, word};
+use super::hash::{self, Index, Seed};
 use crate::path::Path;
+use crate::words::word;
 use alloc::{boxed::Box, string::String, vec::Vec};
-use foldhash::SharedSeed;
 
 /// No node, no item, no holder.
 pub(super) const NONE: u32 = u32::MAX;
@@ -68,31 +68,37 @@ impl Segment {
         spelling.push_str(core::str::from_utf8(&bytes[..usize::from(bytes[15])]).unwrap_or_default());
     }
 
-    fn hash(self, seed: &SharedSeed, parent: u32) -> u64 {
+    fn hash(self, seed: &Seed, parent: u32) -> u64 {
         hash::numbers(seed, parent.into(), self.0)
     }
 }
 
 /// A node of the tree, with the summary of its subtree.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct Node {
     segment: Segment,
     /// No item of the subtree comes before this; the order of the siblings.
     pub since: u64,
     /// Sum of the holders of the items, and of their squares: together they tell whether all are one (the variance is
-    /// zero), and stay true when an item goes.
+    /// zero), and stay true when an item goes. Above the sum, from bit [`EXCLUSIVE`] on, the number of exclusive items.
     holders: u64,
     squares: u64,
     pub count: u32,
-    exclusive: u32,
     pub parent: u32,
+    /// [`NONE`] before the first of the siblings.
     prev: u32,
-    pub next: u32,
-    pub first_child: u32,
+    /// Behind the last of the siblings comes the first.
+    next: u32,
     last_child: u32,
-    pub first: u32,
     last: u32,
 }
+
+// A node is one line of a cache.
+const _: () = assert!(size_of::<Node>() == 64);
+
+/// A million items of a million holders sum up to less than 2^44, and a million is less than 2^20.
+const EXCLUSIVE: u32 = 44;
 
 /// An item at a node.
 #[derive(Clone, Debug)]
@@ -101,8 +107,10 @@ pub(super) struct Item {
     pub order: u64,
     pub holder: u32,
     pub node: u32,
+    /// [`NONE`] before the first at the node.
     pub prev: u32,
-    pub next: u32,
+    /// Behind the last at the node comes the first.
+    next: u32,
     pub exclusive: bool,
 }
 
@@ -127,7 +135,7 @@ pub(super) struct Tree {
     items: Vec<Item>,
     free_items: Vec<u32>,
     index: Index,
-    seed: SharedSeed,
+    seed: Seed,
 }
 
 impl Tree {
@@ -140,56 +148,51 @@ impl Tree {
             items: Vec::new(),
             free_items: Vec::new(),
             index: Index::default(),
-            seed: SharedSeed::from_u64(hash_key),
+            seed: Seed::new(hash_key),
         }
     }
 
-    /// Adds an item at a path; `spot` is what [`Tree::walk`] said of it. The order is above that of every other item.
+    /// Adds an item at a path; `spot` is what [`Tree::walk`] says of it now. The order is above that of every other item.
     pub fn insert(&mut self, spot: Spot, path: Path<'_>, order: u64, holder: u32, exclusive: bool) -> u32 {
         let mut node = spot.node;
         if !spot.complete {
             for segment in path.last_segments(spot.left as usize) {
-                node = self.child(node, segment).unwrap_or_else(|| self.add_child(node, segment, order));
+                node = self.add_child(node, segment, order);
             }
         }
-        let last = self.nodes[node as usize].last;
-        self.link(Item { order, holder, node, prev: last, next: NONE, exclusive })
+        self.link(node, self.nodes[node as usize].last, order, holder, exclusive)
     }
 
     /// Adds an item that is like a standing one, right behind it.
     pub fn insert_after(&mut self, slot: u32) -> u32 {
-        let Item { order, holder, node, next, exclusive, .. } = self.items[slot as usize];
-        self.link(Item { order, holder, node, prev: slot, next, exclusive })
+        let Item { order, holder, node, exclusive, .. } = self.items[slot as usize];
+        self.link(node, slot, order, holder, exclusive)
     }
 
-    fn link(&mut self, item: Item) -> u32 {
-        let Item { node, prev, next, exclusive, .. } = item;
-        let holder = u64::from(item.holder);
-        let slot = match self.free_items.pop() {
-            Some(slot) => {
-                self.items[slot as usize] = item;
-                slot
-            }
-            None => {
-                push(&mut self.items, item);
-                self.items.len() as u32 - 1
-            }
-        };
-        match prev {
-            NONE => self.nodes[node as usize].first = slot,
-            prev => self.items[prev as usize].next = slot,
+    fn link(&mut self, node: u32, prev: u32, order: u64, holder: u32, exclusive: bool) -> u32 {
+        let slot = self.free_items.pop().unwrap_or(self.items.len() as u32);
+        let next = if prev == NONE { slot } else { self.items[prev as usize].next };
+        let item = Item { order, holder, node, prev, next, exclusive };
+        match self.items.get_mut(slot as usize) {
+            Some(vacant) => *vacant = item,
+            None => push(&mut self.items, item),
         }
-        match next {
-            NONE => self.nodes[node as usize].last = slot,
-            next => self.items[next as usize].prev = slot,
+        if prev != NONE {
+            self.items[prev as usize].next = slot;
         }
+        if prev == self.nodes[node as usize].last {
+            self.nodes[node as usize].last = slot;
+        } else {
+            self.items[next as usize].prev = slot;
+        }
+        let sums = u64::from(holder) | u64::from(exclusive) << EXCLUSIVE;
+        let square = u64::from(holder) * u64::from(holder);
         let mut node = node;
         while node != NONE {
             let at = &mut self.nodes[node as usize];
             at.count += 1;
-            at.exclusive += u32::from(exclusive);
-            at.holders += holder;
-            at.squares += holder * holder;
+            at.holders += sums;
+            at.squares += square;
             node = at.parent;
         }
         slot
@@ -200,22 +203,23 @@ impl Tree {
         let vacant = Item { order: 0, holder: NONE, node: NONE, prev: NONE, next: NONE, exclusive: false };
         let item = core::mem::replace(&mut self.items[slot as usize], vacant);
         self.free_items.push(slot);
-        match item.prev {
-            NONE => self.nodes[item.node as usize].first = item.next,
-            prev => self.items[prev as usize].next = item.next,
+        let last = self.nodes[item.node as usize].last;
+        if item.prev != NONE || last != slot {
+            self.items[if item.prev == NONE { last } else { item.prev } as usize].next = item.next;
         }
-        match item.next {
-            NONE => self.nodes[item.node as usize].last = item.prev,
-            next => self.items[next as usize].prev = item.prev,
+        if last == slot {
+            self.nodes[item.node as usize].last = item.prev;
+        } else {
+            self.items[item.next as usize].prev = item.prev;
         }
-        let holder = u64::from(item.holder);
+        let sums = u64::from(item.holder) | u64::from(item.exclusive) << EXCLUSIVE;
+        let square = u64::from(item.holder) * u64::from(item.holder);
         let mut node = item.node;
         while node != NONE {
             let at = &mut self.nodes[node as usize];
             at.count -= 1;
-            at.exclusive -= u32::from(item.exclusive);
-            at.holders -= holder;
-            at.squares -= holder * holder;
+            at.holders -= sums;
+            at.squares -= square;
             let (parent, empty) = (at.parent, at.count == 0);
             if empty && parent != NONE {
                 self.remove_node(node);
@@ -231,44 +235,40 @@ impl Tree {
         let mut node = item.node;
         while node != NONE {
             let at = &mut self.nodes[node as usize];
-            at.exclusive += 1;
+            at.holders += 1 << EXCLUSIVE;
             node = at.parent;
         }
     }
 
     fn add_child(&mut self, parent: u32, text: &str, since: u64) -> u32 {
-        let segment = Segment::short(text).unwrap_or_else(|| {
-            Segment::long(match self.free_long.pop() {
-                Some(slot) => {
-                    self.long[slot as usize] = text.into();
-                    slot
-                }
-                None => {
-                    self.long.push(text.into());
-                    self.long.len() as u32 - 1
-                }
-            })
-        });
-        let before = self.nodes[parent as usize].last_child;
-        let child = Node { prev: before, ..Node::new(segment, parent, since) };
-        let node = match self.free_nodes.pop() {
-            Some(node) => {
-                self.nodes[node as usize] = child;
-                node
-            }
-            None => {
-                push(&mut self.nodes, child);
-                self.nodes.len() as u32 - 1
-            }
+        let (segment, hash) = match Segment::short(text) {
+            Some(segment) => (segment, segment.hash(&self.seed, parent)),
+            None => (self.keep_long(text), hash::text(&self.seed, parent.into(), text)),
         };
-        self.nodes[parent as usize].last_child = node;
-        match before {
-            NONE => self.nodes[parent as usize].first_child = node,
-            before => self.nodes[before as usize].next = node,
+        let node = self.free_nodes.pop().unwrap_or(self.nodes.len() as u32);
+        let before = core::mem::replace(&mut self.nodes[parent as usize].last_child, node);
+        let next = if before == NONE { node } else { core::mem::replace(&mut self.nodes[before as usize].next, node) };
+        let child = Node { prev: before, next, ..Node::new(segment, parent, since) };
+        match self.nodes.get_mut(node as usize) {
+            Some(vacant) => *vacant = child,
+            None => push(&mut self.nodes, child),
         }
         let (nodes, long, seed) = (&self.nodes, &self.long, &self.seed);
-        self.index.insert(node_hash(nodes, long, seed, node), node, &|n| node_hash(nodes, long, seed, n));
+        self.index.insert(hash, node, &|n| node_hash(nodes, long, seed, n));
         node
+    }
+
+    fn keep_long(&mut self, text: &str) -> Segment {
+        Segment::long(match self.free_long.pop() {
+            Some(slot) => {
+                self.long[slot as usize] = text.into();
+                slot
+            }
+            None => {
+                self.long.push(text.into());
+                self.long.len() as u32 - 1
+            }
+        })
     }
 
     fn remove_node(&mut self, node: u32) {
@@ -278,13 +278,14 @@ impl Tree {
             self.long[slot] = Box::default();
             self.free_long.push(slot as u32);
         }
-        match prev {
-            NONE => self.nodes[parent as usize].first_child = next,
-            prev => self.nodes[prev as usize].next = next,
+        let last = self.nodes[parent as usize].last_child;
+        if prev != NONE || last != node {
+            self.nodes[if prev == NONE { last } else { prev } as usize].next = next;
         }
-        match next {
-            NONE => self.nodes[parent as usize].last_child = prev,
-            next => self.nodes[next as usize].prev = prev,
+        if last == node {
+            self.nodes[parent as usize].last_child = prev;
+        } else {
+            self.nodes[next as usize].prev = prev;
         }
         self.free_nodes.push(node);
     }
@@ -328,8 +329,28 @@ impl Tree {
 
     /// The first and the last item at a node itself.
     pub fn ends(&self, node: u32) -> (u32, u32) {
-        let node = &self.nodes[node as usize];
-        (node.first, node.last)
+        match self.nodes[node as usize].last {
+            NONE => (NONE, NONE),
+            last => (self.items[last as usize].next, last),
+        }
+    }
+
+    /// The item after this one at the same node.
+    pub fn next(&self, slot: u32) -> u32 {
+        let item = &self.items[slot as usize];
+        if self.nodes[item.node as usize].last == slot { NONE } else { item.next }
+    }
+
+    pub fn first_child(&self, node: u32) -> u32 {
+        match self.nodes[node as usize].last_child {
+            NONE => NONE,
+            last => self.nodes[last as usize].next,
+        }
+    }
+
+    pub fn next_sibling(&self, node: u32) -> u32 {
+        let Node { parent, next, .. } = self.nodes[node as usize];
+        if parent == NONE || self.nodes[parent as usize].last_child == node { NONE } else { next }
     }
 
     pub fn item(&self, slot: u32) -> &Item {
@@ -349,13 +370,13 @@ impl Tree {
     /// May something in the subtree of this node be in the way?
     pub fn may_block(&self, node: u32, ask: Ask) -> bool {
         let node = &self.nodes[node as usize];
-        (if ask.exclusive { node.count } else { node.exclusive }) > 0 && !node.belongs_to(ask.holder)
+        node.blocking(ask.exclusive) > 0 && !node.belongs_to(ask.holder)
     }
 
     /// The holder of all items in the subtree, where they are of one.
     pub fn sole_holder(&self, node: u32) -> Option<u32> {
         let node = &self.nodes[node as usize];
-        let holder = node.holders.checked_div(u64::from(node.count))? as u32;
+        let holder = node.sum().checked_div(u64::from(node.count))? as u32;
         node.belongs_to(holder).then_some(holder)
     }
 
@@ -416,13 +437,10 @@ impl Node {
             holders: 0,
             squares: 0,
             count: 0,
-            exclusive: 0,
             parent,
             prev: NONE,
             next: NONE,
-            first_child: NONE,
             last_child: NONE,
-            first: NONE,
             last: NONE,
         }
     }
@@ -430,12 +448,17 @@ impl Node {
     /// Are all items of the subtree this holder's? The sum of (x - holder)^2 over them is then zero.
     fn belongs_to(&self, holder: u32) -> bool {
         let (count, holder) = (u64::from(self.count), u64::from(holder));
-        self.holders == count.wrapping_mul(holder) && self.squares == count.wrapping_mul(holder.wrapping_mul(holder))
+        self.sum() == count.wrapping_mul(holder) && self.squares == count.wrapping_mul(holder.wrapping_mul(holder))
+    }
+
+    /// The sum of the holders.
+    fn sum(&self) -> u64 {
+        self.holders & ((1 << EXCLUSIVE) - 1)
     }
 
     /// How many items of the subtree are in the way of such a wish, whoever has them.
     pub fn blocking(&self, exclusive_wish: bool) -> u32 {
-        if exclusive_wish { self.count } else { self.exclusive }
+        if exclusive_wish { self.count } else { (self.holders >> EXCLUSIVE) as u32 }
     }
 }
 
@@ -447,7 +470,7 @@ pub(super) fn push<T>(list: &mut Vec<T>, what: T) {
     list.push(what);
 }
 
-fn node_hash(nodes: &[Node], long: &[Box<str>], seed: &SharedSeed, node: u32) -> u64 {
+fn node_hash(nodes: &[Node], long: &[Box<str>], seed: &Seed, node: u32) -> u64 {
     let Node { segment, parent, .. } = nodes[node as usize];
     match segment.as_long() {
         Some(slot) => hash::text(seed, parent.into(), &long[slot]),

@@ -3,12 +3,11 @@
 //! Every waiter either is ready, or watches one thing in its way: a lease, or a waiter ahead of it. Only when that goes
 //! is the waiter looked at again; so the end of a lease wakes those who watch it, not all who wait.
 
-use super::hash::{self, Index};
+use super::hash::{self, Index, Seed};
 use super::pairs::{Pair, Pairs, sorted};
 use super::tree::{NONE, Spot, Tree};
 use crate::path::Path;
 use alloc::{boxed::Box, vec::Vec};
-use foldhash::SharedSeed;
 
 #[derive(Clone, Debug)]
 pub(super) struct Waiter {
@@ -59,7 +58,7 @@ pub(super) struct Waiters {
     entries: Vec<Option<Waiter>>,
     free: Vec<u32>,
     ids: Index,
-    seed: SharedSeed,
+    seed: Seed,
     pub wishes: Tree,
     /// By slot of the tree.
     asked: Vec<WishData>,
@@ -81,7 +80,7 @@ impl Waiters {
             entries: Vec::new(),
             free: Vec::new(),
             ids: Index::default(),
-            seed: SharedSeed::from_u64(hash_key.rotate_left(16)),
+            seed: Seed::new(hash_key.rotate_left(16)),
             wishes: Tree::new(hash_key),
             asked: Vec::new(),
             queue: Pairs::default(),

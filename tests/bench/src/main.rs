@@ -4,6 +4,7 @@
 //! the same as JSON. It is no test: a target that is missed is said, and the program still succeeds. What must not
 //! depend on the machine (that nothing scans) is tested elsewhere, by counting.
 
+mod component;
 mod measure;
 mod memory;
 mod report;

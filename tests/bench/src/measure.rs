@@ -81,7 +81,7 @@ impl<S> Single<'_, S> {
 
 /// Times two operations on the same state in turn, `times` each. Answers the medians.
 pub fn singles<S>(state: &mut S, times: usize, mut ours: Single<'_, S>, mut peer: Single<'_, S>) -> Sides {
-    let overhead = median(&mut (0..1_000).map(|_| once(|| ())).collect());
+    let overhead = median(&mut (0..1_000).map(|_| once(|| ())).collect::<Vec<_>>());
     let mut all = (Vec::with_capacity(times), Vec::with_capacity(times));
     for time in 0..times {
         all.0.push(ours.time(state, time).saturating_sub(overhead));
@@ -97,7 +97,7 @@ fn once(work: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-fn median(all: &mut Vec<Duration>) -> Duration {
+fn median(all: &mut [Duration]) -> Duration {
     all.sort_unstable();
     all[all.len() / 2]
 }

@@ -129,7 +129,7 @@ pub fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let mut spaced = String::new();
     for (at, digit) in digits.char_indices() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             spaced.push(' ');
         }
         spaced.push(digit);

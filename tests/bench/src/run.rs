@@ -1,7 +1,7 @@
 //! One run: which parts there are, how much work each is given, and what is shown while it goes on.
 
 use crate::report::{Report, Row};
-use crate::{memory, table, waiters};
+use crate::{component, memory, table, waiters};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
@@ -12,6 +12,8 @@ use std::time::Duration;
 pub enum Part {
     /// Acquire and release in a native table
     Table,
+    /// The same through the component
+    Component,
     /// Bytes for each standing lease
     Memory,
     /// Wait attempts in a large wait graph
@@ -19,7 +21,7 @@ pub enum Part {
 }
 
 impl Part {
-    const ALL: [Self; 3] = [Self::Memory, Self::Table, Self::Waiters];
+    const ALL: [Self; 4] = [Self::Table, Self::Component, Self::Waiters, Self::Memory];
 }
 
 /// How much work a run takes on.
@@ -53,6 +55,7 @@ pub fn table(quick: bool, only: &[Part]) -> Result<Report> {
         };
         match part {
             Part::Table => table::measure(effort, &mut add),
+            Part::Component => component::measure(effort, &mut add)?,
             Part::Memory => memory::measure(effort, &mut add),
             Part::Waiters => waiters::measure(effort, &mut add),
         }

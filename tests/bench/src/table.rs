@@ -72,10 +72,7 @@ fn directories(effort: Effort, size: usize, add: &mut dyn FnMut(Row)) {
     let sides = singles(
         &mut table,
         effort.singles,
-        Single {
-            run: &mut |table, _| acquire(table, directory),
-            restore: &mut |table, _| release(table, directory),
-        },
+        Single { run: &mut |table, _| acquire(table, directory), restore: &mut |table, _| release(table, directory) },
         Single {
             run: &mut |table, time| acquire(table, &keys[time % keys.len()]),
             restore: &mut |table, time| release(table, &keys[time % keys.len()]),

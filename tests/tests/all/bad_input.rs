@@ -306,8 +306,7 @@ fn tokens_are_read_only_as_they_are_shown() {
     }
     for bad in ["", "pin-", "1", "pin-1 ", "pin--1", "PIN-1", "pin-18446744073709551616", "pin-0x1", "pin-+1", "pin-01"]
     {
-        let read = bad.parse::<PinToken>();
-        assert!(!read.is_ok_and(|token| token.to_string() == bad), "{bad:?}");
+        assert!(bad.parse::<PinToken>().is_err(), "{bad:?}");
     }
 }
 

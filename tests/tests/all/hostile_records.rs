@@ -50,7 +50,7 @@ fn played(run: &Run) -> (Table, u64) {
     let mut table = Table::new(run.options.clone()).expect("an empty table");
     let mut now_ms = run.start_ms;
     for step in &run.steps {
-        let timed = resolve(*step, now_ms, &table.status(Millis::new(now_ms)));
+        let timed = resolve(run.universe, *step, now_ms, &table.status(Millis::new(now_ms)));
         now_ms = now_ms.max(timed.at_ms);
         timed.on_table(&mut table);
     }
@@ -130,7 +130,7 @@ fn sound(mut table: Table, now_ms: u64, run: &Run) -> Result<(), String> {
         if again.records() != table.records() {
             return Err(format!("{:#?} came back as {:#?}", table.records(), again.records()));
         }
-        let timed = resolve(*step, now_ms, &status);
+        let timed = resolve(run.universe, *step, now_ms, &status);
         now_ms = now_ms.max(timed.at_ms);
         timed.on_table(&mut table);
     }

@@ -93,7 +93,7 @@ fn blockers_by_lease_come_first_where_there_are_too_many() {
 
 #[test]
 fn of_those_ahead_256_are_named_and_all_are_counted() {
-    for (waiters, leases) in [(256, 1), (257, 1), (180, 90), (9, 300)] {
+    for (waiters, leases) in [(256, 1), (257, 1), (30, 150), (9, 300)] {
         let mut both = Both::new(Fairness::Fifo);
         for n in 0..leases {
             both.acquire(&format!("lessee-{n}"), &[(&format!("/d/{n}"), EXCLUSIVE)]);

@@ -37,7 +37,7 @@ fn run(seed: u64) {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
-    let runs = (any::<u8>(), vec(any::<Step>(), 0..80));
+    let runs = (any::<u8>(), vec(any::<Step>(), 0..120));
     let outcome = runner.run(&runs.prop_map(|(first, steps)| [vec![first], steps.concat()].concat()), |bytes| {
         trial::run(&decode::run(&bytes)).map_err(proptest::test_runner::TestCaseError::fail)
     });

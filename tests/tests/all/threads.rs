@@ -4,7 +4,7 @@ use leasebook::{Fairness, Millis, Options, Refusal, Release, SharedTable, Table,
 use leasebook_tests::agree::difference;
 use leasebook_tests::model::{Edges, Model};
 use leasebook_tests::op::{Answer, Op, Timed};
-use leasebook_tests::step::{STEP_BYTES, Step, resolve};
+use leasebook_tests::step::{STEP_BYTES, Step, Universe, resolve};
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,7 +55,7 @@ fn the_history_of_all_threads_is_one_that_the_model_can_replay() {
                     clock.fetch_add(3, Ordering::SeqCst);
                 }
                 history.push(shared.with(|table, now| {
-                    let timed = resolve(step, now.get(), &table.status(now));
+                    let timed = resolve(Universe::Close, step, now.get(), &table.status(now));
                     let answer = timed.on_table(table);
                     (sequence.fetch_add(1, Ordering::SeqCst), timed, answer)
                 }));
