@@ -1,9 +1,8 @@
 //! Answers in the shapes of the core, where the interface packs them tighter to keep the component small.
 
-use crate::bindings::leasebook::lease::journal as wit_journal;
-use crate::bindings::leasebook::lease::table::AnyRefusal;
-use crate::bindings::leasebook::lease::types as wit;
-use crate::{Ahead, Conflict, LimitReached, Mode, PinRefusal, RefreshRefusal, RefusedAttempt};
+use crate::bindings::leasebook::lease::table as wit;
+use crate::{Ahead, Conflict, LimitReached, Mode, PinRefusal, RefreshRefusal};
+use std::fmt;
 
 /// What is in the way of an acquire or of a wait attempt.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,25 +129,43 @@ impl From<Refusal> for wit::Refusal {
     }
 }
 
-macro_rules! any_refusal {
-    ($($refusal:ty: $case:ident),*) => {
+/// A refused operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refused<Reason> {
+    /// Why.
+    pub reason: Reason,
+    /// The same in one sentence for a person or a model, where [`Options::sentences`](crate::Options::sentences) asks
+    /// for it; [`Display`](fmt::Display) shows it, or else the name of the reason.
+    pub sentence: Option<String>,
+}
+
+macro_rules! refused {
+    ($($refused:ident($reason:ty)),*) => {
         $(
-            impl From<$refusal> for AnyRefusal {
-                fn from(refusal: $refusal) -> Self {
-                    Self::$case(refusal.into())
+            impl fmt::Display for Refused<$reason> {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str(self.sentence.as_deref().unwrap_or(self.reason.reason()))
                 }
             }
 
-            impl From<&$refusal> for AnyRefusal {
-                fn from(refusal: &$refusal) -> Self {
-                    refusal.clone().into()
+            impl std::error::Error for Refused<$reason> {}
+
+            impl From<wit::$refused> for Refused<$reason> {
+                fn from(refused: wit::$refused) -> Self {
+                    Self { reason: refused.reason.into(), sentence: refused.sentence }
+                }
+            }
+
+            impl From<Refused<$reason>> for wit::$refused {
+                fn from(refused: Refused<$reason>) -> Self {
+                    Self { reason: refused.reason.into(), sentence: refused.sentence }
                 }
             }
         )*
     };
 }
 
-any_refusal!(Refusal: Acquire, RefreshRefusal: Refresh, PinRefusal: Pin);
+refused!(Refused(Refusal), RefreshRefused(RefreshRefusal), PinRefused(PinRefusal));
 
 /// Something that happened to a table, and when.
 #[derive(Clone, Debug, PartialEq)]
@@ -227,6 +244,15 @@ pub struct EndedLease {
     pub pending: bool,
 }
 
+/// An attempt that was refused for good.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RefusedAttempt {
+    /// Who asked, as given.
+    pub holder: String,
+    /// The name of the reason, as [`Refusal::reason`] has it.
+    pub reason: String,
+}
+
 /// A waiter that something happened to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaiterEvent {
@@ -236,41 +262,29 @@ pub struct WaiterEvent {
     pub holder: String,
 }
 
-impl From<wit_journal::Event> for Event {
-    fn from(event: wit_journal::Event) -> Self {
-        let what = match event.what {
-            wit_journal::Fact::Lease(lease) => of_lease(lease),
-            wit_journal::Fact::Waiter(waiter) => of_waiter(waiter),
-            wit_journal::Fact::Refused(refused) => Fact::Refused(refused),
-            wit_journal::Fact::Dropped(count) => Fact::Dropped(count),
+impl From<wit::Event> for Event {
+    fn from(event: wit::Event) -> Self {
+        use wit::Happening;
+        let wit::Event { at_ms, what, holder, about, number, mode, expires_at_ms, pending } = event;
+        let expires_at_ms = expires_at_ms.unwrap_or_default();
+        let lease = |holder, path| EndedLease { generation: number, holder, path, pending };
+        let waiter = |holder, waiter_id| WaiterEvent { waiter_id, holder };
+        let what = match what {
+            Happening::Granted => {
+                let mode = mode.unwrap_or(Mode::Exclusive);
+                Fact::Granted(GrantedLease { generation: number, holder, path: about, mode, expires_at_ms })
+            }
+            Happening::Refreshed => Fact::Refreshed(RefreshedLease { generation: number, holder, expires_at_ms }),
+            Happening::Released => Fact::Released(lease(holder, about)),
+            Happening::Expired => Fact::Expired(lease(holder, about)),
+            Happening::Revoked => Fact::Revoked(lease(holder, about)),
+            Happening::Waiting => Fact::Waiting(waiter(holder, about)),
+            Happening::Ready => Fact::Ready(waiter(holder, about)),
+            Happening::Lapsed => Fact::Lapsed(waiter(holder, about)),
+            Happening::Cancelled => Fact::Cancelled(waiter(holder, about)),
+            Happening::Refused => Fact::Refused(RefusedAttempt { holder, reason: about }),
+            Happening::Dropped => Fact::Dropped(number),
         };
-        Self { at_ms: event.at_ms, what }
-    }
-}
-
-fn of_lease(event: wit_journal::LeaseEvent) -> Fact {
-    use wit_journal::LeaseChange;
-    let wit_journal::LeaseEvent { change, generation, holder, path, mode, expires_at_ms, pending } = event;
-    let expires_at_ms = expires_at_ms.unwrap_or_default();
-    match change {
-        LeaseChange::Granted => {
-            let mode = mode.unwrap_or(Mode::Exclusive);
-            Fact::Granted(GrantedLease { generation, holder, path, mode, expires_at_ms })
-        }
-        LeaseChange::Refreshed => Fact::Refreshed(RefreshedLease { generation, holder, expires_at_ms }),
-        LeaseChange::Released => Fact::Released(EndedLease { generation, holder, path, pending }),
-        LeaseChange::Expired => Fact::Expired(EndedLease { generation, holder, path, pending }),
-        LeaseChange::Revoked => Fact::Revoked(EndedLease { generation, holder, path, pending }),
-    }
-}
-
-fn of_waiter(event: wit_journal::WaiterEvent) -> Fact {
-    use wit_journal::WaiterChange;
-    let waiter = WaiterEvent { waiter_id: event.waiter_id, holder: event.holder };
-    match event.change {
-        WaiterChange::Waiting => Fact::Waiting(waiter),
-        WaiterChange::Ready => Fact::Ready(waiter),
-        WaiterChange::Lapsed => Fact::Lapsed(waiter),
-        WaiterChange::Cancelled => Fact::Cancelled(waiter),
+        Self { at_ms, what }
     }
 }

@@ -1,6 +1,6 @@
 //! What can fail beside the table's own answers. A refusal is no error: it is an answer.
 
-use crate::bindings::leasebook::lease::{journal::RestoreError, table::InvalidOptions};
+use crate::bindings::leasebook::lease::table::{InvalidOptions, RestoreError};
 use std::sync::Arc;
 
 /// Why there is no table.

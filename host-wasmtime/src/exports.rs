@@ -1,10 +1,8 @@
 //! The exports of the component, looked up and checked once for each instance, called with borrowed arguments.
 
-use crate::bindings::leasebook::lease::journal::{Event, Extent, Record, RestoreError};
-use crate::bindings::leasebook::lease::table::{AnyRefusal, InvalidOptions, Options};
-use crate::bindings::leasebook::lease::types::{
-    Containment, Covering, Lease, LimitReached, Mode, PinRefusal, PinToken, RefreshRefusal, Refusal, Released, Revoked,
-    Status,
+use crate::bindings::leasebook::lease::table::{
+    Containment, Covering, Event, Extent, InvalidOptions, Lease, LimitReached, Mode, Options, PinRefused, PinToken,
+    Record, RefreshRefused, Refused, Released, RestoreError, Revoked, Status,
 };
 use crate::types::{LoweredAttempt, Release, Wish};
 use wasmtime::AsContextMut;
@@ -37,7 +35,8 @@ macro_rules! exports {
             }
 
             $(
-                #[allow(clippy::too_many_arguments)]
+                // An answer is as large as what it says; it is moved once, and a refusal no more often than a grant.
+                #[allow(clippy::too_many_arguments, clippy::result_large_err)]
                 pub fn $name(&self, store: impl AsContextMut, $($argument: $type),*) -> wasmtime::Result<$answer> {
                     // SAFETY: `find` checked this function against these very types; the lifetimes of borrowed
                     // arguments play no part in how they are lowered.
@@ -53,12 +52,12 @@ exports! {
     make: "[static]table.new" (options: &Options) -> Result<ResourceAny, InvalidOptions>;
     restore: "[static]table.restore" (options: &Options, records: &[Record]) -> Result<ResourceAny, RestoreError>;
     acquire: "[method]table.acquire"
-        (table: ResourceAny, holder: &str, wishes: &[Wish<'_>], ttl_ms: Option<f64>) -> Result<Vec<Lease>, Refusal>;
+        (table: ResourceAny, holder: &str, wishes: &[Wish<'_>], ttl_ms: Option<f64>) -> Result<Vec<Lease>, Refused>;
     wait_attempt: "[method]table.wait-attempt"
-        (table: ResourceAny, attempt: LoweredAttempt<'_>) -> Result<Vec<Lease>, Refusal>;
+        (table: ResourceAny, attempt: LoweredAttempt<'_>) -> Result<Vec<Lease>, Refused>;
     cancel_wait: "[method]table.cancel-wait" (table: ResourceAny, waiter_id: &str) -> bool;
     refresh: "[method]table.refresh"
-        (table: ResourceAny, holder: &str, generation: u64, ttl_ms: Option<f64>) -> Result<Lease, RefreshRefusal>;
+        (table: ResourceAny, holder: &str, generation: u64, ttl_ms: Option<f64>) -> Result<Lease, RefreshRefused>;
     release: "[method]table.release"
         (table: ResourceAny, holder: &str, what: Release<'_>) -> Result<Released, LimitReached>;
     release_holder: "[method]table.release-holder" (table: ResourceAny, holder: &str) -> u32;
@@ -68,7 +67,7 @@ exports! {
     covering: "[method]table.covering" (table: ResourceAny, holder: &str, path: &str, mode: Mode) -> Covering;
     pin: "[method]table.pin"
         (table: ResourceAny, holder: &str, paths: &[&str], mode: Mode, deadline_ms: Option<u64>)
-        -> Result<PinToken, PinRefusal>;
+        -> Result<PinToken, PinRefused>;
     unpin: "[method]table.unpin" (table: ResourceAny, token: PinToken) -> bool;
     ready: "[method]table.ready" (table: ResourceAny) -> Vec<String>;
     next_deadline: "[method]table.next-deadline" (table: ResourceAny) -> Option<u64>;
@@ -77,5 +76,4 @@ exports! {
     take_events: "[method]table.take-events" (table: ResourceAny) -> Vec<Event>;
     records: "[method]table.records" (table: ResourceAny, which: Extent) -> Vec<Record>;
     contains: "contains" (path: &str, directory: &str) -> Containment;
-    sentence: "sentence" (refusal: &AnyRefusal) -> Option<String>;
 }

@@ -5,12 +5,12 @@
 //! the host always.
 
 use crate::bindings::Guest as Generated;
-use crate::bindings::leasebook::lease::{journal, table as wit, types};
+use crate::bindings::leasebook::lease::table as wit;
 use crate::table::SharedLeaseTable;
 use crate::types::{Period, Release, WaitAttempt, Wish};
 use crate::{
-    AnyRefusal, Containment, Covering, InvalidOptions, Lease, LimitReached, Mode, PinRefusal, PinToken, Record,
-    RefreshRefusal, Released, RestoreError, Revoked, Status,
+    Containment, Covering, InvalidOptions, Lease, LimitReached, Mode, PinToken, Record, Released, RestoreError,
+    Revoked, Status,
 };
 use wasmtime::Result;
 use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
@@ -93,17 +93,9 @@ impl HasData for Viewed {
     type Data<'a> = LeaseView<'a>;
 }
 
-impl types::Host for LeaseView<'_> {}
-
-impl journal::Host for LeaseView<'_> {}
-
 impl wit::Host for LeaseView<'_> {
     fn contains(&mut self, path: String, directory: String) -> Result<Containment> {
         Ok(self.ctx.table.contains(&path, &directory)?)
-    }
-
-    fn sentence(&mut self, refusal: AnyRefusal) -> Result<Option<String>> {
-        Ok(self.ctx.table.sentence(refusal)?)
     }
 }
 
@@ -133,9 +125,9 @@ impl wit::HostTable for LeaseView<'_> {
         &mut self,
         table: Resource<SharedLeaseTable>,
         holder: String,
-        wishes: Vec<types::Wish>,
+        wishes: Vec<wit::Wish>,
         ttl_ms: Option<f64>,
-    ) -> Result<std::result::Result<Vec<Lease>, types::Refusal>> {
+    ) -> Result<std::result::Result<Vec<Lease>, wit::Refused>> {
         let wishes: Vec<Wish<'_>> = wishes.iter().map(Wish::from).collect();
         Ok(self.table(&table)?.acquire(&holder, &wishes, ttl_ms.map(Period))?.map_err(Into::into))
     }
@@ -143,8 +135,8 @@ impl wit::HostTable for LeaseView<'_> {
     fn wait_attempt(
         &mut self,
         table: Resource<SharedLeaseTable>,
-        attempt: types::WaitAttempt,
-    ) -> Result<std::result::Result<Vec<Lease>, types::Refusal>> {
+        attempt: wit::WaitAttempt,
+    ) -> Result<std::result::Result<Vec<Lease>, wit::Refused>> {
         let wishes: Vec<Wish<'_>> = attempt.wishes.iter().map(Wish::from).collect();
         let attempt = WaitAttempt {
             waiter_id: &attempt.waiter_id,
@@ -167,24 +159,24 @@ impl wit::HostTable for LeaseView<'_> {
         holder: String,
         generation: u64,
         ttl_ms: Option<f64>,
-    ) -> Result<std::result::Result<Lease, RefreshRefusal>> {
-        Ok(self.table(&table)?.refresh(&holder, generation, ttl_ms.map(Period))?)
+    ) -> Result<std::result::Result<Lease, wit::RefreshRefused>> {
+        Ok(self.table(&table)?.refresh(&holder, generation, ttl_ms.map(Period))?.map_err(Into::into))
     }
 
     fn release(
         &mut self,
         table: Resource<SharedLeaseTable>,
         holder: String,
-        what: types::Release,
+        what: wit::Release,
     ) -> Result<std::result::Result<Released, LimitReached>> {
         let table = self.table(&table)?;
         Ok(match what {
-            types::Release::All => table.release(&holder, Release::All)?,
-            types::Release::Paths(paths) => {
+            wit::Release::All => table.release(&holder, Release::All)?,
+            wit::Release::Paths(paths) => {
                 let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
                 table.release(&holder, Release::Paths(&paths))?
             }
-            types::Release::Generation(generation) => table.release(&holder, Release::Generation(generation))?,
+            wit::Release::Generation(generation) => table.release(&holder, Release::Generation(generation))?,
         })
     }
 
@@ -223,9 +215,9 @@ impl wit::HostTable for LeaseView<'_> {
         paths: Vec<String>,
         mode: Mode,
         deadline_ms: Option<u64>,
-    ) -> Result<std::result::Result<PinToken, PinRefusal>> {
+    ) -> Result<std::result::Result<PinToken, wit::PinRefused>> {
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        Ok(self.table(&table)?.pin(&holder, &paths, mode, deadline_ms)?)
+        Ok(self.table(&table)?.pin(&holder, &paths, mode, deadline_ms)?.map_err(Into::into))
     }
 
     fn unpin(&mut self, table: Resource<SharedLeaseTable>, token: PinToken) -> Result<bool> {
@@ -251,14 +243,14 @@ impl wit::HostTable for LeaseView<'_> {
     // The host drains events and changes, and what one drains no other sees: a guest that did would lose records of
     // the table.
 
-    fn take_events(&mut self, _: Resource<SharedLeaseTable>) -> Result<Vec<journal::Event>> {
+    fn take_events(&mut self, _: Resource<SharedLeaseTable>) -> Result<Vec<wit::Event>> {
         Ok(Vec::new())
     }
 
-    fn records(&mut self, table: Resource<SharedLeaseTable>, which: journal::Extent) -> Result<Vec<Record>> {
+    fn records(&mut self, table: Resource<SharedLeaseTable>, which: wit::Extent) -> Result<Vec<Record>> {
         match which {
-            journal::Extent::Everything => Ok(self.table(&table)?.records()?),
-            journal::Extent::Changes => Ok(Vec::new()),
+            wit::Extent::Everything => Ok(self.table(&table)?.records()?),
+            wit::Extent::Changes => Ok(Vec::new()),
         }
     }
 

@@ -18,10 +18,10 @@
 //!     let fencing_token = leases[0].generation;
 //!
 //!     clock.advance(12_000);
-//!     let refusal = table.acquire("reviewer-1", &[Wish::exclusive("/srv/src/app.rs")], None)?.unwrap_err();
-//!     assert!(matches!(&refusal, Refusal::Conflict(blocked) if blocked.conflicts[0].holder == "writer-1"));
+//!     let refused = table.acquire("reviewer-1", &[Wish::exclusive("/srv/src/app.rs")], None)?.unwrap_err();
+//!     assert!(matches!(&refused.reason, Refusal::Conflict(blocked) if blocked.conflicts[0].holder == "writer-1"));
 //!     assert_eq!(
-//!         table.sentence(&refusal)?.unwrap(),
+//!         refused.to_string(),
 //!         "/srv/src/app.rs is inside /srv/src, held by writer-1 for 12 s, free in at most 288 s"
 //!     );
 //!
@@ -67,14 +67,14 @@ mod sizes;
 mod table;
 mod types;
 
-pub use answers::{Blocked, Deadlock, EndedLease, Event, Fact, GrantedLease, RefreshedLease, Refusal, WaiterEvent};
-pub use bindings::leasebook::lease::journal::{
-    Counters, LeaseRecord, PinRecord, Record, RefusedAttempt, RestoreError, WaiterRecord,
+pub use answers::{
+    Blocked, Deadlock, EndedLease, Event, Fact, GrantedLease, RefreshedLease, Refusal, Refused, RefusedAttempt,
+    WaiterEvent,
 };
-pub use bindings::leasebook::lease::table::{AnyRefusal, Fairness, InvalidOptions, Limits};
-pub use bindings::leasebook::lease::types::{
-    Ahead, Conflict, Containment, Covering, CoveringLease, Lease, LeaseStatus, Limit, LimitReached, Mode, NotHeld,
-    PinRefusal, PinStatus, PinToken, RefreshRefusal, Released, Revoked, Status, Verdict, WaiterStatus,
+pub use bindings::leasebook::lease::table::{
+    Ahead, Conflict, Containment, Counters, Covering, CoveringLease, Fairness, InvalidOptions, Lease, LeaseRecord,
+    LeaseStatus, Limit, LimitReached, Limits, Mode, NotHeld, PinRecord, PinRefusal, PinStatus, PinToken, Record,
+    RefreshRefusal, Released, RestoreError, Revoked, Status, Verdict, WaiterRecord, WaiterStatus,
 };
 #[cfg(feature = "tokio")]
 pub use blocking::AsyncLeaseTable;
@@ -82,7 +82,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use component::TableComponent;
 pub use error::{CallError, LoadError};
 pub use guest::{LeaseCtx, LeaseCtxBuilder, LeaseView, add_to_linker};
-pub use options::{CALL_BYTES_MAX, INSTANCE_FACTOR, MEMORY_BYTES_MAX, Options};
+pub use options::{CALL_BYTES_MAX, MEMORY_BYTES_MAX, Options};
 pub use table::{Builder, LeaseTable, SharedLeaseTable};
 pub use types::{Period, Release, WaitAttempt, Wish};
 // The versions of the types of the API that are wasmtime's own.

@@ -13,9 +13,11 @@ pub const CALL_BYTES_MAX: u64 = 16 << 20;
 /// Bytes of memory of a table beyond which it refuses what would need more: 512 MiB, unless the options say otherwise.
 pub const MEMORY_BYTES_MAX: u64 = 512 << 20;
 
-/// How much larger than [`Options::memory_bytes_max`] the memory of an instance may grow: it holds the table, a copy
-/// of all of it as an answer, and that copy once more as it is handed over.
-pub const INSTANCE_FACTOR: u64 = 4;
+/// How large the memory of an instance may grow for a table of so many bytes: it holds the table, a copy of all of it as
+/// an answer, and that copy once more as it is handed over; and on top what one call carries and is answered.
+pub(crate) fn instance_bytes_max(memory_bytes_max: u64) -> u64 {
+    memory_bytes_max.saturating_add(CALL_BYTES_MAX).saturating_mul(4)
+}
 
 /// How a table starts.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +35,8 @@ pub struct Options {
     pub events: u32,
     /// Keep track of changed records for `take_records`, which must then be called. Off unless set.
     pub journal: bool,
+    /// Say each refusal as a sentence, too. On unless set; a host that retries in a hurry saves a microsecond without.
+    pub sentences: bool,
     /// Bytes of memory in use beyond which what would need more is refused with
     /// [`Limit::MemoryBytes`](crate::Limit::MemoryBytes): 1 to 1 073 741 824. [`MEMORY_BYTES_MAX`] unless set.
     pub memory_bytes_max: u64,
@@ -47,6 +51,7 @@ impl Default for Options {
             hash_key: RandomState::new().hash_one(0),
             events: 0,
             journal: false,
+            sentences: true,
             memory_bytes_max: MEMORY_BYTES_MAX,
         }
     }
@@ -61,6 +66,7 @@ impl Options {
             hash_key: Some(self.hash_key),
             events: Some(self.events),
             journal: Some(self.journal),
+            sentences: Some(self.sentences),
             memory_bytes_max: Some(self.memory_bytes_max),
         }
     }
@@ -75,6 +81,7 @@ impl Options {
             (asked.hash_key.is_some(), "hash-key"),
             (asked.events.is_some_and(|asked| asked != 0), "events"),
             (asked.journal == Some(true), "journal"),
+            (asked.sentences.is_some_and(|asked| asked != self.sentences), "sentences"),
             (asked.memory_bytes_max.is_some_and(|asked| asked != self.memory_bytes_max), "memory-bytes-max"),
         ];
         differs.into_iter().find_map(|(differs, field)| differs.then_some(field))

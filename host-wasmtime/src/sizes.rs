@@ -3,11 +3,9 @@
 //! Where an argument is over its bound but only its size matters, it is cut: a holder of a megabyte holds as little as
 //! one of 260 bytes. Where the answer repeats the argument, the call is refused as a value.
 
-use crate::bindings::leasebook::lease::table::AnyRefusal;
-use crate::bindings::leasebook::lease::types::{Blocked, Refusal};
 use crate::options::CALL_BYTES_MAX;
 use crate::types::Wish;
-use crate::{Limit, LimitReached, PinRefusal, Record, RestoreError};
+use crate::{Limit, LimitReached, Record, RestoreError};
 
 /// What a path or a record costs beside its text: the least that any of them takes in the component's memory.
 const EACH_BYTES: u64 = 16;
@@ -61,29 +59,6 @@ pub fn check_records(records: &[Record], bytes_max: u64) -> Result<(), RestoreEr
         return Err(RestoreError { record: String::new(), expected: format!("at most {bytes_max} bytes of records") });
     }
     Ok(())
-}
-
-/// Is the refusal small enough to be one of a table's?
-pub fn is_sayable(refusal: &AnyRefusal) -> bool {
-    let bytes = match refusal {
-        AnyRefusal::Acquire(Refusal::UnevaluablePath(paths)) => texts(paths),
-        AnyRefusal::Acquire(Refusal::Blocked(found)) => blocked(found),
-        AnyRefusal::Pin(PinRefusal::NotHeld(path)) => path.len() as u64,
-        AnyRefusal::Acquire(_) | AnyRefusal::Refresh(_) | AnyRefusal::Pin(_) => 0,
-    };
-    bytes <= CALL_BYTES_MAX
-}
-
-fn blocked(found: &Blocked) -> u64 {
-    let conflicts = total(
-        found.conflicts.iter().map(|conflict| conflict.path.len() + conflict.leased.len() + conflict.holder.len()),
-    );
-    let lists = texts(&found.blockers) + texts(&found.cycle);
-    conflicts + lists + found.ahead.as_ref().map_or(0, |ahead| texts(&ahead.holders))
-}
-
-fn texts(texts: &[String]) -> u64 {
-    total(texts.iter().map(String::len))
 }
 
 fn total(lengths: impl Iterator<Item = usize>) -> u64 {

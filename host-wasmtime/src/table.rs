@@ -2,18 +2,17 @@
 //!
 //! Both have the operations of the core without `now`; each answers what the core answers, or a [`CallError`].
 
-use crate::bindings::leasebook::lease::journal::Extent;
-use crate::bindings::leasebook::lease::table::AnyRefusal;
+use crate::bindings::leasebook::lease::table::Extent;
 use crate::book::{Book, Plan};
 use crate::clock::{Clock, SystemClock};
 use crate::component::{State, TableComponent};
 use crate::error::{CallError, LoadError};
 use crate::exports::Exports;
-use crate::options::{INSTANCE_FACTOR, Options};
+use crate::options::{Options, instance_bytes_max};
 use crate::types::{LoweredAttempt, Period, Release, WaitAttempt, Wish};
 use crate::{
     Containment, Covering, Event, Lease, LimitReached, Mode, PinRefusal, PinToken, Record, RefreshRefusal, Refusal,
-    Released, Revoked, Status, sizes,
+    Refused, Released, Revoked, Status, sizes,
 };
 use std::sync::{Arc, Mutex};
 use wasmtime::Store;
@@ -124,8 +123,9 @@ impl Builder {
         self
     }
 
-    /// How large the memory of the instance may grow, in bytes. [`INSTANCE_FACTOR`] times
-    /// [`Options::memory_bytes_max`] unless set. A call that needs more traps, which poisons the table.
+    /// How large the memory of the instance may grow, in bytes. Unless set, four times as large as
+    /// [`Options::memory_bytes_max`] and [`CALL_BYTES_MAX`](crate::CALL_BYTES_MAX) together: room for a copy of
+    /// everything as an answer. A call that needs more traps, which poisons the table.
     pub fn instance_bytes_max(mut self, bytes: u64) -> Self {
         self.instance_bytes_max = Some(bytes);
         self
@@ -158,12 +158,18 @@ impl Builder {
             options: &self.options,
             instance_bytes_max: self
                 .instance_bytes_max
-                .unwrap_or(self.options.memory_bytes_max.saturating_mul(INSTANCE_FACTOR)),
+                .unwrap_or_else(|| instance_bytes_max(self.options.memory_bytes_max)),
             call_ticks: self.call_ticks,
         };
         let book = book(&plan)?;
         Ok(LeaseTable { book, clock: self.clock, options: self.options })
     }
+}
+
+/// A refusal of our own: before anything is copied into the component.
+fn too_much<R>(options: &Options, limit: LimitReached, reason: fn(LimitReached) -> R) -> Refused<R> {
+    let sentence = options.sentences.then(|| format!("one call carries at most {} bytes of paths", limit.limit));
+    Refused { reason: reason(limit), sentence }
 }
 
 macro_rules! operations {
@@ -177,14 +183,14 @@ macro_rules! operations {
                 holder: &str,
                 wishes: &[Wish<'_>],
                 ttl: Option<Period>,
-            ) -> Result<Result<Vec<Lease>, Refusal>, CallError> {
+            ) -> Result<Result<Vec<Lease>, Refused<Refusal>>, CallError> {
                 if let Err(limit) = sizes::check_wishes(wishes) {
-                    return Ok(Err(Refusal::LimitExceeded(limit)));
+                    return Ok(Err(too_much(self.options(), limit, Refusal::LimitExceeded)));
                 }
                 let ttl_ms = ttl.map(|ttl| ttl.0);
                 let holder = sizes::id(holder);
                 let granted = self.run(|exports, store, table| exports.acquire(store, table, holder, wishes, ttl_ms));
-                Ok(granted?.map_err(Refusal::from))
+                Ok(granted?.map_err(Refused::from))
             }
 
             /// Grants all the wishes, or registers the holder as waiting for them; each further call is an attempt and
@@ -192,9 +198,9 @@ macro_rules! operations {
             pub fn wait_attempt(
                 self: $receiver,
                 attempt: &WaitAttempt<'_>,
-            ) -> Result<Result<Vec<Lease>, Refusal>, CallError> {
+            ) -> Result<Result<Vec<Lease>, Refused<Refusal>>, CallError> {
                 if let Err(limit) = sizes::check_wishes(attempt.wishes) {
-                    return Ok(Err(Refusal::LimitExceeded(limit)));
+                    return Ok(Err(too_much(self.options(), limit, Refusal::LimitExceeded)));
                 }
                 let lowered = LoweredAttempt {
                     waiter_id: sizes::id(attempt.waiter_id),
@@ -205,7 +211,7 @@ macro_rules! operations {
                     keep_ms: attempt.keep.map(|keep| keep.0),
                 };
                 let granted = self.run(|exports, store, table| exports.wait_attempt(store, table, lowered));
-                Ok(granted?.map_err(Refusal::from))
+                Ok(granted?.map_err(Refused::from))
             }
 
             /// Ends a waiter; false where there is none of that id.
@@ -219,9 +225,12 @@ macro_rules! operations {
                 holder: &str,
                 generation: u64,
                 ttl: Option<Period>,
-            ) -> Result<Result<Lease, RefreshRefusal>, CallError> {
+            ) -> Result<Result<Lease, Refused<RefreshRefusal>>, CallError> {
                 let ttl_ms = ttl.map(|ttl| ttl.0);
-                self.run(|exports, store, table| exports.refresh(store, table, sizes::id(holder), generation, ttl_ms))
+                let holder = sizes::id(holder);
+                let refreshed =
+                    self.run(|exports, store, table| exports.refresh(store, table, holder, generation, ttl_ms));
+                Ok(refreshed?.map_err(Refused::from))
             }
 
             /// Gives leases of the holder back. Pinned ones end now and go at the last unpin. Releases nothing where
@@ -275,12 +284,14 @@ macro_rules! operations {
                 paths: &[&str],
                 mode: Mode,
                 deadline_ms: Option<u64>,
-            ) -> Result<Result<PinToken, PinRefusal>, CallError> {
+            ) -> Result<Result<PinToken, Refused<PinRefusal>>, CallError> {
                 if let Err(limit) = sizes::check_paths(paths) {
-                    return Ok(Err(PinRefusal::LimitExceeded(limit)));
+                    return Ok(Err(too_much(self.options(), limit, PinRefusal::LimitExceeded)));
                 }
                 let holder = sizes::id(holder);
-                self.run(|exports, store, table| exports.pin(store, table, holder, paths, mode, deadline_ms))
+                let pinned =
+                    self.run(|exports, store, table| exports.pin(store, table, holder, paths, mode, deadline_ms));
+                Ok(pinned?.map_err(Refused::from))
             }
 
             /// Ends a pin; false where there is none of that token.
@@ -331,15 +342,6 @@ macro_rules! operations {
             pub fn contains(self: $receiver, path: &str, directory: &str) -> Result<Containment, CallError> {
                 let (path, directory) = (sizes::path(path), sizes::path(directory));
                 self.run(|exports, store, _| exports.contains(store, path, directory))
-            }
-
-            /// A refusal as one sentence for a person or a model. `None` where no table gives such a refusal.
-            pub fn sentence(self: $receiver, refusal: impl Into<AnyRefusal>) -> Result<Option<String>, CallError> {
-                let refusal = refusal.into();
-                if !sizes::is_sayable(&refusal) {
-                    return Ok(None);
-                }
-                self.run(|exports, store, _| exports.sentence(store, &refusal))
             }
         }
     };

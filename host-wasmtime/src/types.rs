@@ -1,7 +1,7 @@
 //! What is asked of a table: borrowed, so that a call copies once, into the component. Most answers are the generated
 //! types of `wit/`; here they get the methods that the core's have.
 
-use crate::bindings::leasebook::lease::types::{
+use crate::bindings::leasebook::lease::table::{
     self as wit, Limit, Mode, PinRefusal, PinToken, RefreshRefusal, Verdict,
 };
 use std::fmt;

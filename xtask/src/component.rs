@@ -25,8 +25,7 @@ use crate::workspace::{self, Workspace};
 const CRATE: &str = "leasebook-component";
 const MODULE: &str = "leasebook_component.wasm";
 
-/// The crate whose program precompiles, and the program: `leasebook-precompile IN OUT`.
-const HOST_CRATE: &str = "leasebook-wasmtime";
+/// The program of `host-wasmtime` that precompiles: `leasebook-precompile IN OUT`.
 const PRECOMPILE: &str = "leasebook-precompile";
 
 /// What the component depends on, besides the compiler.
@@ -159,9 +158,9 @@ fn strip(module: &[u8]) -> Result<Vec<u8>> {
 
 fn precompile(workspace: &Workspace, built: &Built, step: &Step) -> Result<Vec<u8>> {
     let output = built.precompiled.with_extension("cwasm.new");
-    let mut cargo = workspace.cargo();
-    cargo.args(["run", "--package", HOST_CRATE, "--bin", PRECOMPILE, "--"]).arg(&built.component).arg(&output);
-    process::quiet(&mut cargo, step).map_err(|error| StepFailed::new("precompile the component", error))?;
+    let failed = |error| StepFailed::new("precompile the component", error);
+    let program = workspace.program(PRECOMPILE, step).map_err(failed)?;
+    process::quiet(Command::new(program).arg(&built.component).arg(&output), step).map_err(failed)?;
     let bytes = fs::read(&output).with_context(|| format!("read {}", output.display()))?;
     fs::remove_file(&output).with_context(|| format!("remove {}", output.display()))?;
     Ok(bytes)

@@ -66,6 +66,7 @@ impl WasmToolchain {
             let reason = format!("{tried}\n  (the other route needs Debian or a relative of it: apt-get)");
             return Err(StepFailed::new(by_rustup.clone(), reason).by_hand(by_rustup).into());
         }
+        eprintln!("  rustup cannot add the target here; the packages of Debian are next");
         debian::set_up(&Cache::of_user()?).map_err(|error| {
             let first = StepFailed::new(by_rustup.clone(), tried).by_hand(by_rustup);
             error.context(format!("no standard library for {TARGET}; first {first}"))

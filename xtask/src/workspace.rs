@@ -6,6 +6,9 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::process::{self, Failed};
+use crate::progress::Step;
+
 /// The checked-out repository.
 #[derive(Debug, Clone)]
 pub struct Workspace {
@@ -58,6 +61,20 @@ impl Workspace {
             cargo.env("CARGO_TERM_COLOR", "always");
         }
         cargo
+    }
+}
+
+/// Features that are off by default and tested all the same.
+pub const FEATURES: &str = "leasebook-wasmtime/tokio";
+
+impl Workspace {
+    /// Builds one of our programs as the tests will want it, and answers where it is. Cargo settles the features of
+    /// dependencies over all packages it is asked to build: asked for one package it would build wasmtime once more.
+    pub fn program(&self, name: &str, step: &Step) -> Result<PathBuf, Failed> {
+        let mut cargo = self.cargo();
+        cargo.args(["build", "--workspace", "--features", FEATURES, "--bin", name]);
+        process::quiet(&mut cargo, step)?;
+        Ok(self.target_dir().join("debug").join(format!("{name}{}", env::consts::EXE_SUFFIX)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What goes out: answers of the core, as WIT has them.
 
 use crate::bindings::exports::leasebook::lease::table as wit;
-use crate::bindings::leasebook::lease::types::{
+use crate::bindings::exports::leasebook::lease::table::{
     Ahead, Blocked, Conflict, CoveringLease, LeaseStatus, Limit, LimitReached, NotHeld, Obstacle, PinStatus, Verdict,
     WaiterStatus,
 };
@@ -126,7 +126,7 @@ pub fn released(released: leasebook::Released) -> wit::Released {
     wit::Released { not_held: not_held.collect(), released: released.released }
 }
 
-pub fn too_many_paths() -> wit::LimitReached {
+pub fn too_many_paths() -> LimitReached {
     LimitReached { which: Limit::Paths, limit: leasebook::limits::PATHS_MAX as u64 }
 }
 

@@ -1,10 +1,14 @@
 //! What comes in: arguments from WIT, as the core takes them.
 
 use crate::bindings::exports::leasebook::lease::table as wit;
-use crate::bindings::leasebook::lease::types::{Blocked, Limit, LimitReached, Obstacle};
-use crate::memory;
-use alloc::{boxed::Box, string::String, vec::Vec};
-use leasebook::{Ahead, Conflict, Holder, Mode, Options, Period, PinRefusal, RefreshRefusal, Refusal, Wish};
+use alloc::{string::String, vec::Vec};
+use leasebook::{Mode, Options, Period, Wish};
+
+/// The bound on memory where the options name none: 512 MiB, twice what a table of a million leases with paths of 60
+/// bytes takes. A host that gives four times as much can also copy everything into one answer.
+const MEMORY_BYTES_MAX: u64 = 512 << 20;
+/// The highest bound on memory: four times as much is all that a 32-bit memory can have.
+const MEMORY_BYTES_MOST: u64 = 1 << 30;
 
 pub fn mode(mode: wit::Mode) -> Mode {
     match mode {
@@ -36,8 +40,15 @@ pub fn with_paths<T>(paths: &[String], operation: impl FnOnce(&[&str]) -> T) -> 
     }
 }
 
-/// The options of the core, and the bound on memory.
-pub fn options(given: wit::Options) -> Result<(Options, u64), wit::InvalidOptions> {
+/// What the glue itself needs of the options.
+#[derive(Clone, Copy)]
+pub struct Own {
+    pub memory_bytes_max: u64,
+    pub sentences: bool,
+}
+
+/// The options of the core, and our own.
+pub fn options(given: wit::Options) -> Result<(Options, Own), wit::InvalidOptions> {
     let mut options = Options::default();
     if let Some(ttl_ms) = given.default_ttl_ms {
         options.default_ttl_ms = ttl_ms;
@@ -54,90 +65,9 @@ pub fn options(given: wit::Options) -> Result<(Options, u64), wit::InvalidOption
     options.hash_key = given.hash_key.unwrap_or(0);
     options.events = given.events.unwrap_or(0) as usize;
     options.journal = given.journal.unwrap_or(false);
-    let memory_bytes_max = given.memory_bytes_max.unwrap_or(memory::BYTES_MAX_DEFAULT);
-    if !(1..=memory::BYTES_MAX_MOST).contains(&memory_bytes_max) {
+    let memory_bytes_max = given.memory_bytes_max.unwrap_or(MEMORY_BYTES_MAX);
+    if !(1..=MEMORY_BYTES_MOST).contains(&memory_bytes_max) {
         return Err(wit::InvalidOptions { field: "memory-bytes-max".into(), expected: "1 to 1 073 741 824".into() });
     }
-    Ok((options, memory_bytes_max))
-}
-
-/// A refusal that a table may have given; `None` for one that it cannot have.
-pub fn refusal(given: wit::Refusal) -> Option<Refusal> {
-    Some(match given {
-        wit::Refusal::InvalidHolder => Refusal::InvalidHolder,
-        wit::Refusal::InvalidTtl(ttl_ms) => Refusal::InvalidTtl { ttl_ms },
-        wit::Refusal::InvalidKeep(keep_ms) => Refusal::InvalidKeep { keep_ms },
-        wit::Refusal::NoPaths => Refusal::NoPaths,
-        wit::Refusal::UnevaluablePath(unevaluable) => Refusal::UnevaluablePath { unevaluable },
-        wit::Refusal::LimitExceeded(LimitReached { which, limit }) => {
-            Refusal::LimitExceeded { which: core_limit(which)?, limit }
-        }
-        wit::Refusal::WaiterIdTaken => Refusal::WaiterIdTaken,
-        wit::Refusal::AlreadyWaiting => Refusal::AlreadyWaiting,
-        wit::Refusal::Blocked(given) => {
-            let (obstacle, cycle) = (given.obstacle, holders(&given.cycle)?);
-            let blocked = blocked(given)?;
-            match obstacle {
-                Obstacle::Conflict => Refusal::Conflict(blocked),
-                Obstacle::HoldAndWait => Refusal::HoldAndWait(blocked),
-                Obstacle::Deadlock => Refusal::Deadlock { blocked, cycle },
-            }
-        }
-    })
-}
-
-pub fn refresh_refusal(given: wit::RefreshRefusal) -> RefreshRefusal {
-    match given {
-        wit::RefreshRefusal::InvalidTtl(ttl_ms) => RefreshRefusal::InvalidTtl { ttl_ms },
-        wit::RefreshRefusal::Stale => RefreshRefusal::Stale,
-    }
-}
-
-pub fn pin_refusal(given: wit::PinRefusal) -> Option<PinRefusal> {
-    Some(match given {
-        wit::PinRefusal::NoPaths => PinRefusal::NoPaths,
-        wit::PinRefusal::LimitExceeded(LimitReached { which, limit }) => {
-            PinRefusal::LimitExceeded { which: core_limit(which)?, limit }
-        }
-        wit::PinRefusal::NotHeld(path) => PinRefusal::NotHeld { path },
-    })
-}
-
-/// `None` for the bounds that the core knows nothing of.
-fn core_limit(limit: Limit) -> Option<leasebook::Limit> {
-    Some(match limit {
-        Limit::Paths => leasebook::Limit::Paths,
-        Limit::WaiterId => leasebook::Limit::WaiterId,
-        Limit::Leases => leasebook::Limit::Leases,
-        Limit::Waiters => leasebook::Limit::Waiters,
-        Limit::Wishes => leasebook::Limit::Wishes,
-        Limit::Pins => leasebook::Limit::Pins,
-        Limit::Numbers => leasebook::Limit::Numbers,
-        Limit::CallBytes | Limit::MemoryBytes => return None,
-    })
-}
-
-fn blocked(given: Blocked) -> Option<Box<leasebook::Blocked>> {
-    let mut conflicts = Vec::with_capacity(given.conflicts.len());
-    for conflict in given.conflicts {
-        conflicts.push(Conflict {
-            path: conflict.path,
-            leased: conflict.leased,
-            holder: Holder::new(&conflict.holder).ok()?,
-            mode: mode(conflict.mode),
-            held_for_ms: conflict.held_for_ms,
-            expires_in_ms: conflict.expires_in_ms,
-            ended: conflict.ended,
-        });
-    }
-    let ahead = match given.ahead {
-        Some(ahead) => Some(Ahead { holders: holders(&ahead.holders)?, position: ahead.position as usize }),
-        None => None,
-    };
-    let blockers = holders(&given.blockers)?;
-    Some(Box::new(leasebook::Blocked { conflicts, truncated: given.truncated, blockers, ahead }))
-}
-
-fn holders(given: &[String]) -> Option<Vec<Holder>> {
-    given.iter().map(|holder| Holder::new(holder).ok()).collect()
+    Ok((options, Own { memory_bytes_max, sentences: given.sentences.unwrap_or(true) }))
 }

@@ -35,10 +35,6 @@ impl wit::Guest for Component {
     fn contains(_: String, _: String) -> wit::Containment {
         wit::Containment::Unknown
     }
-
-    fn sentence(_: wit::AnyRefusal) -> Option<String> {
-        None
-    }
 }
 
 impl wit::GuestTable for Constant {
@@ -50,11 +46,11 @@ impl wit::GuestTable for Constant {
         Ok(wit::Table::new(Self))
     }
 
-    fn acquire(&self, _: String, _: Vec<wit::Wish>, _: Option<f64>) -> Result<Vec<wit::Lease>, wit::Refusal> {
+    fn acquire(&self, _: String, _: Vec<wit::Wish>, _: Option<f64>) -> Result<Vec<wit::Lease>, wit::Refused> {
         Ok(vec![lease()])
     }
 
-    fn wait_attempt(&self, _: wit::WaitAttempt) -> Result<Vec<wit::Lease>, wit::Refusal> {
+    fn wait_attempt(&self, _: wit::WaitAttempt) -> Result<Vec<wit::Lease>, wit::Refused> {
         Ok(vec![lease()])
     }
 
@@ -62,7 +58,7 @@ impl wit::GuestTable for Constant {
         false
     }
 
-    fn refresh(&self, _: String, _: u64, _: Option<f64>) -> Result<wit::Lease, wit::RefreshRefusal> {
+    fn refresh(&self, _: String, _: u64, _: Option<f64>) -> Result<wit::Lease, wit::RefreshRefused> {
         Ok(lease())
     }
 
@@ -87,11 +83,11 @@ impl wit::GuestTable for Constant {
     }
 
     fn covering(&self, _: String, _: String, _: wit::Mode) -> wit::Covering {
-        let verdict = crate::bindings::leasebook::lease::types::Verdict::Free;
+        let verdict = crate::bindings::exports::leasebook::lease::table::Verdict::Free;
         wit::Covering { verdict, lease: None, evaluable: true }
     }
 
-    fn pin(&self, _: String, _: Vec<String>, _: wit::Mode, _: Option<u64>) -> Result<wit::PinToken, wit::PinRefusal> {
+    fn pin(&self, _: String, _: Vec<String>, _: wit::Mode, _: Option<u64>) -> Result<wit::PinToken, wit::PinRefused> {
         Ok(wit::PinToken { number: 1 })
     }
 

@@ -1,8 +1,9 @@
 //! The exports: each operation of the interface `table` is one of the core's, at the moment that the clock says.
 
+use crate::ask::Own;
 use crate::bindings::exports::leasebook::lease::table as wit;
+use crate::bindings::exports::leasebook::lease::table::{Limit, LimitReached};
 use crate::bindings::leasebook::lease::clock;
-use crate::bindings::leasebook::lease::types::{Limit, LimitReached};
 use crate::{answer, ask, durable, memory};
 use alloc::{
     format,
@@ -10,6 +11,7 @@ use alloc::{
     vec::Vec,
 };
 use core::cell::RefCell;
+use core::fmt::Display;
 use leasebook::{Millis, PinToken, Release, Table, WaitAttempt};
 
 /// The component.
@@ -18,7 +20,7 @@ pub struct Component;
 /// One table of it.
 pub struct Book {
     table: RefCell<Table>,
-    memory_bytes_max: u64,
+    own: Own,
 }
 
 impl Book {
@@ -30,8 +32,21 @@ impl Book {
 
     /// The bound on memory, where it is reached.
     fn used_up(&self) -> Option<LimitReached> {
-        let limit = self.memory_bytes_max;
+        let limit = self.own.memory_bytes_max;
         (memory::in_use() > limit).then_some(LimitReached { which: Limit::MemoryBytes, limit })
+    }
+
+    fn memory_refused(&self, limit: &LimitReached) -> Option<String> {
+        self.sentence(&format_args!("the limit of {} is reached for memory-bytes", limit.limit))
+    }
+
+    fn refused(&self, refusal: leasebook::Refusal) -> wit::Refused {
+        wit::Refused { sentence: self.sentence(&refusal), reason: answer::refusal(refusal) }
+    }
+
+    /// A refusal as a sentence, where that is wanted.
+    fn sentence(&self, refusal: &dyn Display) -> Option<String> {
+        self.own.sentences.then(|| refusal.to_string())
     }
 }
 
@@ -41,42 +56,27 @@ impl wit::Guest for Component {
     fn contains(path: String, directory: String) -> wit::Containment {
         answer::containment(leasebook::contains(&path, &directory))
     }
-
-    fn sentence(refusal: wit::AnyRefusal) -> Option<String> {
-        use wit::AnyRefusal::{Acquire, Pin, Refresh};
-        match refusal {
-            Acquire(wit::Refusal::LimitExceeded(limit)) | Pin(wit::PinRefusal::LimitExceeded(limit))
-                if matches!(limit.which, Limit::CallBytes | Limit::MemoryBytes) =>
-            {
-                let what = if limit.which == Limit::CallBytes { "one call carries" } else { "the table uses" };
-                Some(format!("refused: {what} at most {} bytes", limit.limit))
-            }
-            Acquire(refusal) => ask::refusal(refusal).map(|refusal| refusal.to_string()),
-            Refresh(refusal) => Some(ask::refresh_refusal(refusal).to_string()),
-            Pin(refusal) => ask::pin_refusal(refusal).map(|refusal| refusal.to_string()),
-        }
-    }
 }
 
 impl wit::GuestTable for Book {
     fn new(options: wit::Options) -> Result<wit::Table, wit::InvalidOptions> {
-        let (options, memory_bytes_max) = ask::options(options)?;
+        let (options, own) = ask::options(options)?;
         let table = Table::new(options)
             .map_err(|error| wit::InvalidOptions { field: error.field.into(), expected: error.expected.into() })?;
-        Ok(wit::Table::new(Self { table: RefCell::new(table), memory_bytes_max }))
+        Ok(wit::Table::new(Self { table: RefCell::new(table), own }))
     }
 
     fn restore(options: wit::Options, records: Vec<wit::Record>) -> Result<wit::Table, wit::RestoreError> {
-        let (options, memory_bytes_max) = ask::options(options).map_err(|error| wit::RestoreError {
+        let (options, own) = ask::options(options).map_err(|error| wit::RestoreError {
             record: String::new(),
             expected: format!("{}: {}", error.field, error.expected),
         })?;
         let mut fault = None;
         let converted = records.into_iter().map_while(|record| {
-            let converted = if memory::in_use() > memory_bytes_max.saturating_mul(2) {
+            let converted = if memory::in_use() > own.memory_bytes_max * 2 {
                 Err(wit::RestoreError {
                     record: String::new(),
-                    expected: format!("at most {memory_bytes_max} bytes of memory"),
+                    expected: format!("at most {} bytes of memory", own.memory_bytes_max),
                 })
             } else {
                 durable::core_record(record)
@@ -89,7 +89,7 @@ impl wit::GuestTable for Book {
         }
         let table =
             restored.map_err(|error| wit::RestoreError { record: error.record, expected: error.expected.into() })?;
-        Ok(wit::Table::new(Self { table: RefCell::new(table), memory_bytes_max }))
+        Ok(wit::Table::new(Self { table: RefCell::new(table), own }))
     }
 
     fn acquire(
@@ -97,19 +97,25 @@ impl wit::GuestTable for Book {
         holder: String,
         wishes: Vec<wit::Wish>,
         ttl_ms: Option<f64>,
-    ) -> Result<Vec<wit::Lease>, wit::Refusal> {
+    ) -> Result<Vec<wit::Lease>, wit::Refused> {
         if let Some(limit) = self.used_up() {
-            return Err(wit::Refusal::LimitExceeded(limit));
+            return Err(wit::Refused {
+                sentence: self.memory_refused(&limit),
+                reason: wit::Refusal::LimitExceeded(limit),
+            });
         }
         let granted = ask::with_wishes(&wishes, |wishes| {
             self.now(|table, now| table.acquire(now, &holder, wishes, ask::period(ttl_ms)))
         });
-        granted.map(answer::leases).map_err(answer::refusal)
+        granted.map(answer::leases).map_err(|refusal| self.refused(refusal))
     }
 
-    fn wait_attempt(&self, attempt: wit::WaitAttempt) -> Result<Vec<wit::Lease>, wit::Refusal> {
+    fn wait_attempt(&self, attempt: wit::WaitAttempt) -> Result<Vec<wit::Lease>, wit::Refused> {
         if let Some(limit) = self.used_up() {
-            return Err(wit::Refusal::LimitExceeded(limit));
+            return Err(wit::Refused {
+                sentence: self.memory_refused(&limit),
+                reason: wit::Refusal::LimitExceeded(limit),
+            });
         }
         let granted = ask::with_wishes(&attempt.wishes, |wishes| {
             let attempt = WaitAttempt {
@@ -122,20 +128,23 @@ impl wit::GuestTable for Book {
             };
             self.now(|table, now| table.wait_attempt(now, &attempt))
         });
-        granted.map(answer::leases).map_err(answer::refusal)
+        granted.map(answer::leases).map_err(|refusal| self.refused(refusal))
     }
 
     fn cancel_wait(&self, waiter_id: String) -> bool {
         self.now(|table, now| table.cancel_wait(now, &waiter_id))
     }
 
-    fn refresh(&self, holder: String, generation: u64, ttl_ms: Option<f64>) -> Result<wit::Lease, wit::RefreshRefusal> {
-        self.now(|table, now| table.refresh(now, &holder, generation, ask::period(ttl_ms)))
-            .map(answer::lease)
-            .map_err(answer::refresh_refusal)
+    fn refresh(&self, holder: String, generation: u64, ttl_ms: Option<f64>) -> Result<wit::Lease, wit::RefreshRefused> {
+        self.now(|table, now| table.refresh(now, &holder, generation, ask::period(ttl_ms))).map(answer::lease).map_err(
+            |refusal| wit::RefreshRefused {
+                sentence: self.sentence(&refusal),
+                reason: answer::refresh_refusal(refusal),
+            },
+        )
     }
 
-    fn release(&self, holder: String, what: wit::Release) -> Result<wit::Released, wit::LimitReached> {
+    fn release(&self, holder: String, what: wit::Release) -> Result<wit::Released, LimitReached> {
         let released = match what {
             wit::Release::All => self.now(|table, now| table.release(now, &holder, Release::All)),
             wit::Release::Paths(paths) => ask::with_paths(&paths, |paths| {
@@ -174,16 +183,17 @@ impl wit::GuestTable for Book {
         paths: Vec<String>,
         mode: wit::Mode,
         deadline_ms: Option<u64>,
-    ) -> Result<wit::PinToken, wit::PinRefusal> {
+    ) -> Result<wit::PinToken, wit::PinRefused> {
         if let Some(limit) = self.used_up() {
-            return Err(wit::PinRefusal::LimitExceeded(limit));
+            let sentence = self.memory_refused(&limit);
+            return Err(wit::PinRefused { sentence, reason: wit::PinRefusal::LimitExceeded(limit) });
         }
         let deadline = deadline_ms.map(Millis::new);
         ask::with_paths(&paths, |paths| {
             self.now(|table, now| table.pin(now, &holder, paths, ask::mode(mode), deadline))
         })
         .map(answer::pin_token)
-        .map_err(answer::pin_refusal)
+        .map_err(|refusal| wit::PinRefused { sentence: self.sentence(&refusal), reason: answer::pin_refusal(refusal) })
     }
 
     fn unpin(&self, token: wit::PinToken) -> bool {

@@ -1,58 +1,50 @@
 //! Events and records, both ways.
 
 use crate::bindings::exports::leasebook::lease::table as wit;
-use crate::bindings::leasebook::lease::journal::{
-    Counters, Fact, LeaseChange, LeaseEvent, LeaseRecord, PinRecord, RefusedAttempt, WaiterChange, WaiterEvent,
-    WaiterRecord,
-};
+use crate::bindings::exports::leasebook::lease::table::{Counters, Happening, LeaseRecord, PinRecord, WaiterRecord};
 use crate::{answer, ask};
 use alloc::string::{String, ToString};
 use leasebook::{Holder, PinToken, Record};
 
 pub fn event(event: leasebook::Event) -> wit::Event {
-    wit::Event { at_ms: event.at_ms, what: fact(event.what) }
-}
-
-fn fact(what: leasebook::Fact) -> Fact {
-    use leasebook::Fact as Core;
-    let waiter = |change, waiter_id, holder: Holder| {
-        Fact::Waiter(WaiterEvent { change, waiter_id, holder: answer::holder(&holder) })
+    use leasebook::Fact;
+    let at_ms = event.at_ms;
+    let ended = |what, number, holder: Holder, about, pending| wit::Event {
+        pending,
+        ..plain(at_ms, what, answer::holder(&holder), about, number)
     };
-    match what {
-        Core::Granted { generation, holder, path, mode, expires_at_ms } => {
-            let more = (Some(answer::mode(mode)), Some(expires_at_ms), false);
-            lease(LeaseChange::Granted, generation, &holder, path, more)
+    let waiter = |what, about, holder: Holder| plain(at_ms, what, answer::holder(&holder), about, 0);
+    match event.what {
+        Fact::Granted { generation, holder, path, mode, expires_at_ms } => wit::Event {
+            mode: Some(answer::mode(mode)),
+            expires_at_ms: Some(expires_at_ms),
+            ..plain(at_ms, Happening::Granted, answer::holder(&holder), path, generation)
+        },
+        Fact::Refreshed { generation, holder, expires_at_ms } => wit::Event {
+            expires_at_ms: Some(expires_at_ms),
+            ..plain(at_ms, Happening::Refreshed, answer::holder(&holder), String::new(), generation)
+        },
+        Fact::Released { generation, holder, path, pending } => {
+            ended(Happening::Released, generation, holder, path, pending)
         }
-        Core::Refreshed { generation, holder, expires_at_ms } => {
-            lease(LeaseChange::Refreshed, generation, &holder, String::new(), (None, Some(expires_at_ms), false))
+        Fact::Expired { generation, holder, path, pending } => {
+            ended(Happening::Expired, generation, holder, path, pending)
         }
-        Core::Released { generation, holder, path, pending } => {
-            lease(LeaseChange::Released, generation, &holder, path, (None, None, pending))
+        Fact::Revoked { generation, holder, path, pending } => {
+            ended(Happening::Revoked, generation, holder, path, pending)
         }
-        Core::Expired { generation, holder, path, pending } => {
-            lease(LeaseChange::Expired, generation, &holder, path, (None, None, pending))
-        }
-        Core::Revoked { generation, holder, path, pending } => {
-            lease(LeaseChange::Revoked, generation, &holder, path, (None, None, pending))
-        }
-        Core::Waiting { waiter_id, holder } => waiter(WaiterChange::Waiting, waiter_id, holder),
-        Core::Ready { waiter_id, holder } => waiter(WaiterChange::Ready, waiter_id, holder),
-        Core::Lapsed { waiter_id, holder } => waiter(WaiterChange::Lapsed, waiter_id, holder),
-        Core::Cancelled { waiter_id, holder } => waiter(WaiterChange::Cancelled, waiter_id, holder),
-        Core::Refused { holder, reason } => Fact::Refused(RefusedAttempt { holder, reason: reason.into() }),
-        Core::Dropped { count } => Fact::Dropped(count),
+        Fact::Waiting { waiter_id, holder } => waiter(Happening::Waiting, waiter_id, holder),
+        Fact::Ready { waiter_id, holder } => waiter(Happening::Ready, waiter_id, holder),
+        Fact::Lapsed { waiter_id, holder } => waiter(Happening::Lapsed, waiter_id, holder),
+        Fact::Cancelled { waiter_id, holder } => waiter(Happening::Cancelled, waiter_id, holder),
+        Fact::Refused { holder, reason } => plain(at_ms, Happening::Refused, holder, reason.into(), 0),
+        Fact::Dropped { count } => plain(at_ms, Happening::Dropped, String::new(), String::new(), count),
         _ => core::unreachable!(),
     }
 }
 
-fn lease(
-    change: LeaseChange,
-    generation: u64,
-    holder: &Holder,
-    path: String,
-    (mode, expires_at_ms, pending): (Option<wit::Mode>, Option<u64>, bool),
-) -> Fact {
-    Fact::Lease(LeaseEvent { change, generation, holder: answer::holder(holder), path, mode, expires_at_ms, pending })
+fn plain(at_ms: u64, what: Happening, holder: String, about: String, number: u64) -> wit::Event {
+    wit::Event { at_ms, what, holder, about, number, mode: None, expires_at_ms: None, pending: false }
 }
 
 pub fn record(record: Record) -> wit::Record {

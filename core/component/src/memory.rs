@@ -3,12 +3,7 @@
 //! A trap for want of memory would lose the table, and anyone may ask for leases. Counting what is allocated costs one
 //! addition; the size of the memory itself would not do, because it never shrinks.
 
-/// The bound where the options name none: 512 MiB, twice what a table of a million leases with paths of 60 bytes
-/// takes. A host that gives four times as much can also copy everything into one answer.
-pub const BYTES_MAX_DEFAULT: u64 = 512 << 20;
-/// The highest bound: four times as much is all that a 32-bit memory can have.
-pub const BYTES_MAX_MOST: u64 = 1 << 30;
-
+#[cfg(not(feature = "baseline"))]
 pub use allocator::in_use;
 
 #[cfg(target_arch = "wasm32")]
@@ -25,6 +20,7 @@ mod allocator {
     static ALLOCATOR: Counted = Counted;
 
     /// Bytes that are allocated now.
+    #[cfg(not(feature = "baseline"))]
     pub fn in_use() -> u64 {
         IN_USE.load(Relaxed) as u64
     }

@@ -89,8 +89,9 @@ static PLUGIN: LazyLock<Component> = LazyLock::new(|| {
     let world = resolve.select_world(&[package], None).unwrap();
     let mut module = wat::parse_str(MODULE).unwrap();
     wit_component::embed_component_metadata(&mut module, &resolve, world, Default::default()).unwrap();
-    let mut encoder = wit_component::ComponentEncoder::default().validate(true).module(&module).unwrap();
-    Component::new(&ENGINE, encoder.encode().unwrap()).unwrap()
+    let mut encoder = wit_component::ComponentEncoder::default();
+    let component = encoder.validate(true).module(&module).unwrap().encode().unwrap();
+    Component::new(&ENGINE, component).unwrap()
 });
 
 struct Data {

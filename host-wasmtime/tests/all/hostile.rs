@@ -3,12 +3,12 @@
 use super::{table, table_with};
 use leasebook_wasmtime::{
     CALL_BYTES_MAX, Containment, Fairness, LeaseTable, Limit, LimitReached, Limits, LoadError, ManualClock, Mode,
-    Options, PinRefusal, Refusal, Release, Verdict, WaitAttempt, Wish,
+    Options, PinRefusal, Refusal, Refused, Release, Verdict, WaitAttempt, Wish,
 };
 
 /// A refusal by its reason, in words.
-fn reason(answer: Result<Vec<leasebook_wasmtime::Lease>, Refusal>) -> String {
-    match answer {
+fn reason(answer: Result<Vec<leasebook_wasmtime::Lease>, Refused<Refusal>>) -> String {
+    match answer.map_err(|refused| refused.reason) {
         Ok(leases) => format!("granted {}", leases.len()),
         Err(Refusal::LimitExceeded(LimitReached { which, limit })) => format!("limit {} {limit}", which.name()),
         Err(refusal) => refusal.reason().into(),
@@ -28,7 +28,10 @@ fn unusable_arguments_are_refused_by_name() {
 
     let day = 24.0 * 60.0 * 60.0 * 1000.0;
     for ttl in [0.0, -1.0, 0.5, day + 1.0, u64::MAX as f64, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let Err(Refusal::InvalidTtl(given)) = table.acquire("a", &path, Some(ttl.into())).unwrap() else { panic!() };
+        let Refusal::InvalidTtl(given) = table.acquire("a", &path, Some(ttl.into())).unwrap().unwrap_err().reason
+        else {
+            panic!()
+        };
         assert_eq!(given.to_string(), ttl.to_string());
     }
     assert_eq!(reason(table.acquire("a", &path, Some(u64::MAX.into())).unwrap()), "invalid-ttl");
@@ -44,10 +47,8 @@ fn unusable_paths_are_all_named() {
     let at_most = ["/d".repeat(255), format!("/{}", "x".repeat(4_095))];
     let bad = ["", "a\0b", "a\\b", "../a", "a/../b", &format!("{}x", at_most[1]), &deep, &long];
     let wishes: Vec<Wish<'_>> = [&bad[..], &["/good"]].concat().into_iter().map(Wish::exclusive).collect();
-    assert_eq!(
-        table.acquire("a", &wishes, None).unwrap(),
-        Err(Refusal::UnevaluablePath(bad.map(String::from).to_vec()))
-    );
+    let unevaluable = Refusal::UnevaluablePath(bad.map(String::from).to_vec());
+    assert_eq!(table.acquire("a", &wishes, None).unwrap().unwrap_err().reason, unevaluable);
     let wishes = at_most.each_ref().map(|path| Wish::exclusive(path));
     assert_eq!(reason(table.acquire("a", &wishes, None).unwrap()), "granted 2");
     let covering = table.covering("b", &long, Mode::Exclusive).unwrap();
@@ -67,7 +68,10 @@ fn many_paths_are_refused_at_the_limit_and_the_same_path_twice_is_one_lease() {
     assert_eq!(reason(table.acquire("a", &wishes[..1_024], None).unwrap()), "granted 1024");
     let paths_max = LimitReached { which: Limit::Paths, limit: 1_024 };
     assert_eq!(table.release("a", Release::Paths(&names)).unwrap(), Err(paths_max));
-    assert_eq!(table.pin("a", &names, Mode::Exclusive, None).unwrap(), Err(PinRefusal::LimitExceeded(paths_max)));
+    assert_eq!(
+        table.pin("a", &names, Mode::Exclusive, None).unwrap().unwrap_err().reason,
+        PinRefusal::LimitExceeded(paths_max)
+    );
     assert_eq!(table.release("a", Release::Paths(&[])).unwrap().unwrap().released, Vec::<String>::new());
     assert_eq!(table.release("a", Release::Paths(&names[..1_024])).unwrap().unwrap().released.len(), 1_024);
 
@@ -87,8 +91,11 @@ fn a_hundred_megabytes_are_refused_before_they_are_copied() {
     let call_bytes = LimitReached { which: Limit::CallBytes, limit: CALL_BYTES_MAX };
     assert_eq!(reason(table.acquire("a", &wishes, None).unwrap()), format!("limit call-bytes {CALL_BYTES_MAX}"));
     assert_eq!(table.release("a", Release::Paths(&names)).unwrap(), Err(call_bytes));
-    assert_eq!(table.pin("a", &names, Mode::Shared, None).unwrap(), Err(PinRefusal::LimitExceeded(call_bytes)));
-    let said = table.sentence(Refusal::LimitExceeded(call_bytes)).unwrap().unwrap();
+    assert_eq!(
+        table.pin("a", &names, Mode::Shared, None).unwrap().unwrap_err().reason,
+        PinRefusal::LimitExceeded(call_bytes)
+    );
+    let said = table.acquire("a", &wishes, None).unwrap().unwrap_err().to_string();
     assert!(said.contains(&CALL_BYTES_MAX.to_string()), "{said}");
 
     let hundred = megabyte.repeat(100);
@@ -122,7 +129,7 @@ fn a_waiter_id_belongs_to_its_holder_and_takes_new_wishes() {
         assert_eq!(reason(table.wait_attempt(&never).unwrap()), "invalid-keep");
     }
     let (mut fifo, _) = table_with(Options { fairness: Fairness::Fifo, ..Options::default() });
-    assert_eq!(fifo.wait_attempt(&attempt("w", "x", &b)).unwrap(), Err(Refusal::InvalidKeep(None)));
+    assert_eq!(fifo.wait_attempt(&attempt("w", "x", &b)).unwrap().unwrap_err().reason, Refusal::InvalidKeep(None));
 }
 
 #[test]
@@ -170,7 +177,10 @@ fn a_set_limit_is_kept() {
     assert_eq!(reason(table.acquire("a", &b, None).unwrap()), "limit leases 1");
     assert!(table.pin("a", &["/a"], Mode::Exclusive, None).unwrap().is_ok());
     let pins = LimitReached { which: Limit::Pins, limit: 1 };
-    assert_eq!(table.pin("a", &["/a"], Mode::Exclusive, None).unwrap(), Err(PinRefusal::LimitExceeded(pins)));
+    assert_eq!(
+        table.pin("a", &["/a"], Mode::Exclusive, None).unwrap().unwrap_err().reason,
+        PinRefusal::LimitExceeded(pins)
+    );
 }
 
 #[test]
@@ -182,13 +192,13 @@ fn what_would_use_up_the_memory_is_refused_and_releasing_helps() {
         let path = format!("/{granted}/{name}");
         match table.acquire("a", &[Wish::exclusive(&path)], None).unwrap() {
             Ok(_) => granted += 1,
-            Err(refusal) => break refusal,
+            Err(refused) => break refused,
         }
     };
     let memory_bytes = LimitReached { which: Limit::MemoryBytes, limit: 4 << 20 };
-    assert_eq!(limit, Refusal::LimitExceeded(memory_bytes));
+    assert_eq!(limit.reason, Refusal::LimitExceeded(memory_bytes));
+    assert!(limit.to_string().contains("memory"), "{limit}");
     assert!((100..1_100).contains(&granted), "{granted}");
-    assert_eq!(table.pin("a", &["/0"], Mode::Exclusive, None).unwrap(), Err(PinRefusal::LimitExceeded(memory_bytes)));
     assert_eq!(table.leases().unwrap().len(), granted);
     assert_eq!(table.release_holder("a").unwrap() as usize, granted);
     assert!(table.acquire("a", &[Wish::exclusive("/again")], None).unwrap().is_ok());

@@ -4,6 +4,8 @@ use leasebook_wasmtime::wasmtime::Engine;
 use leasebook_wasmtime::{LeaseTable, LoadError, Options, TableComponent, Wish};
 use std::error::Error as _;
 
+const WITH_ANOTHER_IMPORT: &str = r#"(component (import "other" (func)))"#;
+
 fn failure(loaded: Result<LeaseTable, LoadError>) -> String {
     let Err(error @ LoadError::Component(_)) = loaded else { panic!("it was loaded") };
     format!("{error}: {:#}", error.source().unwrap())
@@ -22,15 +24,13 @@ fn precompiled_code_is_a_table_too() {
 fn what_is_no_lease_component_is_not_loaded() {
     let engine = Engine::new(&TableComponent::config()).unwrap();
     let build = |component: TableComponent| LeaseTable::builder(Options::default()).component(&component).build();
-    let cases: [(&[u8], &str); 3] = [
-        (b"no wasm", ""),
-        (b"(component)", "leasebook:lease/table@0.1.0"),
-        (br#"(component (import "other" (func)))"#, "other"),
-    ];
-    for (bytes, expected) in cases {
-        let failure = failure(TableComponent::from_binary(&engine, bytes).and_then(build));
+    let cases = [("(module)", ""), ("(component)", "leasebook:lease/table@0.1.0"), (WITH_ANOTHER_IMPORT, "other")];
+    for (text, expected) in cases {
+        let bytes = wat::parse_str(text).unwrap();
+        let failure = failure(TableComponent::from_binary(&engine, &bytes).and_then(build));
         assert!(failure.contains(expected), "{failure}");
     }
+    failure(TableComponent::from_binary(&engine, b"no wasm").and_then(build));
     // SAFETY: no header of precompiled code, so that nothing is run.
     let failure = failure(unsafe { TableComponent::from_precompiled(b"\x7fELF and so on") }.and_then(build));
     assert!(failure.starts_with("the lease component cannot be loaded: "), "{failure}");

@@ -22,7 +22,7 @@ fn a_lease_is_granted_refreshed_and_released() {
     clock.advance(500);
     let refreshed = table.refresh("a", 1, Some(Duration::from_secs(10).into())).unwrap().unwrap();
     assert_eq!((refreshed.held_for_ms, refreshed.expires_in_ms, refreshed.expires_at_ms), (500, 10_000, 11_500));
-    assert_eq!(table.refresh("b", 1, None).unwrap(), Err(RefreshRefusal::Stale));
+    assert_eq!(table.refresh("b", 1, None).unwrap().unwrap_err().reason, RefreshRefusal::Stale);
     assert_eq!(table.next_deadline().unwrap(), Some(11_500));
 
     let released = table.release("a", Release::Paths(&["/srv/src/", "/elsewhere"])).unwrap().unwrap();
@@ -37,7 +37,7 @@ fn a_conflict_names_who_is_in_the_way() {
     let (mut table, clock) = table();
     table.acquire("a", DIRECTORY, None).unwrap().unwrap();
     clock.advance(12_000);
-    let Refusal::Conflict(blocked) = table.acquire("b", FILE, None).unwrap().unwrap_err() else { panic!() };
+    let Refusal::Conflict(blocked) = table.acquire("b", FILE, None).unwrap().unwrap_err().reason else { panic!() };
     let conflict = &blocked.conflicts[0];
     assert_eq!((conflict.path.as_str(), conflict.leased.as_str()), ("/srv/src/app.rs", "/srv/src"));
     assert_eq!((conflict.holder.as_str(), conflict.held_for_ms, conflict.expires_in_ms), ("a", 12_000, 288_000));
@@ -64,20 +64,22 @@ fn waiters_queue_and_a_deadlock_is_refused_with_its_cycle() {
     let (x, y) = ([Wish::exclusive("/x")], [Wish::exclusive("/y")]);
     table.acquire("a", &x, None).unwrap().unwrap();
     table.acquire("b", &y, None).unwrap().unwrap();
-    let Refusal::Conflict(blocked) = table.wait_attempt(&attempt("a1", "a", &y)).unwrap().unwrap_err() else {
+    let Refusal::Conflict(blocked) = table.wait_attempt(&attempt("a1", "a", &y)).unwrap().unwrap_err().reason else {
         panic!()
     };
     assert_eq!(blocked.blockers, ["b"]);
-    let Refusal::Conflict(queued) = table.wait_attempt(&attempt("c1", "c", &y)).unwrap().unwrap_err() else { panic!() };
+    let Refusal::Conflict(queued) = table.wait_attempt(&attempt("c1", "c", &y)).unwrap().unwrap_err().reason else {
+        panic!()
+    };
     assert_eq!(queued.ahead, Some(Ahead { holders: vec!["a".into()], position: 2 }));
 
-    let Refusal::Deadlock(deadlock) = table.wait_attempt(&attempt("b1", "b", &x)).unwrap().unwrap_err() else {
+    let Refusal::Deadlock(deadlock) = table.wait_attempt(&attempt("b1", "b", &x)).unwrap().unwrap_err().reason else {
         panic!()
     };
     assert_eq!(deadlock.cycle, ["b", "a", "b"]);
     let mut careful = attempt("b1", "b", &x[..]);
     careful.allow_hold = false;
-    assert_eq!(table.wait_attempt(&careful).unwrap().unwrap_err().reason(), "hold-and-wait");
+    assert_eq!(table.wait_attempt(&careful).unwrap().unwrap_err().reason.reason(), "hold-and-wait");
 
     assert_eq!(table.ready().unwrap(), Vec::<String>::new());
     assert_eq!(table.release("b", Release::All).unwrap().unwrap().released, ["/y"]);
@@ -97,13 +99,18 @@ fn a_pin_keeps_an_ended_lease_in_place() {
     let status = table.status().unwrap();
     assert_eq!((status.leases[0].pins, status.leases[0].lease.expires_in_ms), (1, -10));
     assert_eq!((status.pins[0].token, status.pins[0].generations.as_slice()), (pin, [1].as_slice()));
-    assert!(matches!(table.acquire("b", FILE, None).unwrap(), Err(Refusal::Conflict(b)) if b.conflicts[0].ended));
+    assert!(
+        matches!(table.acquire("b", FILE, None).unwrap(), Err(r) if r.reason.blocked().unwrap().conflicts[0].ended)
+    );
     assert!(table.unpin(pin).unwrap());
     assert!(!table.unpin(pin).unwrap());
     assert!(!table.unpin(PinToken { number: u64::MAX }).unwrap());
     assert!(table.acquire("b", FILE, None).unwrap().is_ok());
-    assert_eq!(table.pin("a", &["/srv"], Mode::Exclusive, None).unwrap(), Err(PinRefusal::NotHeld("/srv".into())));
-    assert_eq!(table.pin("a", &[], Mode::Exclusive, None).unwrap(), Err(PinRefusal::NoPaths));
+    assert_eq!(
+        table.pin("a", &["/srv"], Mode::Exclusive, None).unwrap().unwrap_err().reason,
+        PinRefusal::NotHeld("/srv".into())
+    );
+    assert_eq!(table.pin("a", &[], Mode::Exclusive, None).unwrap().unwrap_err().reason, PinRefusal::NoPaths);
 }
 
 #[test]
@@ -139,21 +146,19 @@ fn containment_is_lexical_and_three_valued() {
 }
 
 #[test]
-fn each_refusal_has_a_sentence() {
+fn each_refusal_has_a_sentence_unless_the_options_say_otherwise() {
     let (mut table, clock) = table();
     table.acquire("writer-1", DIRECTORY, None).unwrap().unwrap();
     clock.advance(12_000);
-    let refusal = table.acquire("reviewer-1", FILE, None).unwrap().unwrap_err();
-    assert_eq!(
-        table.sentence(&refusal).unwrap().unwrap(),
-        "/srv/src/app.rs is inside /srv/src, held by writer-1 for 12 s, free in at most 288 s"
-    );
-    let stale = table.refresh("writer-1", 9, None).unwrap().unwrap_err();
-    assert!(!table.sentence(&stale).unwrap().unwrap().is_empty());
-    let not_held = table.pin("reviewer-1", &["/srv"], Mode::Shared, None).unwrap().unwrap_err();
-    assert!(table.sentence(&not_held).unwrap().unwrap().contains("/srv"));
-    // One that no table gives: a holder that cannot be.
-    let Refusal::Conflict(mut blocked) = refusal else { panic!() };
-    blocked.blockers.push(String::new());
-    assert_eq!(table.sentence(Refusal::Conflict(blocked)).unwrap(), None);
+    let refused = table.acquire("reviewer-1", FILE, None).unwrap().unwrap_err();
+    let sentence = "/srv/src/app.rs is inside /srv/src, held by writer-1 for 12 s, free in at most 288 s";
+    assert_eq!((refused.sentence.as_deref(), refused.to_string().as_str()), (Some(sentence), sentence));
+    assert!(table.refresh("writer-1", 9, None).unwrap().unwrap_err().sentence.unwrap().contains("generation"));
+    assert!(table.pin("reviewer-1", &["/srv"], Mode::Shared, None).unwrap().unwrap_err().to_string().contains("/srv"));
+
+    let (mut table, _) = table_with(Options { sentences: false, ..Options::default() });
+    let refused = table.acquire("", FILE, None).unwrap().unwrap_err();
+    assert_eq!((refused.sentence.as_deref(), refused.to_string().as_str()), (None, "invalid-holder"));
+    assert_eq!(table.refresh("a", 1, None).unwrap().unwrap_err().sentence, None);
+    assert_eq!(table.pin("a", &[], Mode::Shared, None).unwrap().unwrap_err().sentence, None);
 }

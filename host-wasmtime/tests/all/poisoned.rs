@@ -3,7 +3,7 @@
 use super::COMPONENT;
 use leasebook_wasmtime::wasmtime::Engine;
 use leasebook_wasmtime::{
-    CallError, LeaseTable, ManualClock, Mode, Options, PinToken, Refusal, Release, TableComponent, WaitAttempt, Wish,
+    CallError, LeaseTable, ManualClock, Mode, Options, PinToken, Release, TableComponent, WaitAttempt, Wish,
 };
 
 /// A table whose instance has no memory to spare, and which does not see that coming.
@@ -50,7 +50,6 @@ fn every_operation_of_a_poisoned_table_says_so() {
         table.take_records().err(),
         table.records().err(),
         table.contains("/a", "/").err(),
-        table.sentence(Refusal::NoPaths).err(),
     ];
     for (n, answer) in answers.into_iter().enumerate() {
         assert_eq!(answer.as_ref(), Some(&error), "operation {n}");

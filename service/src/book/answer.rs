@@ -12,6 +12,7 @@ use leasebook::{
 };
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use std::fmt::Display;
 
 /// What the book said.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,11 +21,11 @@ pub enum Answer {
     New(Started),
     Restored(Result<Started, NotRestored>),
     At(Millis),
-    Attempt(Result<Vec<Lease>, Refusal>),
-    Refreshed(Result<Lease, RefreshRefusal>),
+    Attempt(Result<Vec<Lease>, Refused<Refusal>>),
+    Refreshed(Result<Lease, Refused<RefreshRefusal>>),
     Released(Result<Released, TooManyPaths>),
     Revoked(Option<Revoked>),
-    Pinned(Result<PinToken, PinRefusal>),
+    Pinned(Result<PinToken, Refused<PinRefusal>>),
     Covering(Covering),
     Contains(Containment),
     Found(bool),
@@ -38,9 +39,25 @@ pub enum Answer {
     /// A bound of the runtime itself, which a table knows nothing of; `outcome` is what did not come about.
     Over {
         outcome: &'static str,
+        sentence: String,
         which: &'static str,
         limit: u64,
     },
+}
+
+/// A refusal, and the sentence that the runtime says it in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refused<Reason> {
+    /// Why.
+    pub reason: Reason,
+    /// The same for a person or a model.
+    pub sentence: String,
+}
+
+impl<Reason: Display> From<Reason> for Refused<Reason> {
+    fn from(reason: Reason) -> Self {
+        Self { sentence: reason.to_string(), reason }
+    }
 }
 
 /// What a table that was just made works with.
@@ -78,13 +95,13 @@ impl Serialize for Answer {
             }
             Self::At(moment) => object(to, "at-ms", moment.get()),
             Self::Attempt(Ok(leases)) => Granted { granted: true, leases: said_of(leases) }.serialize(to),
-            Self::Attempt(Err(refusal)) => Refused::new(refusal).serialize(to),
+            Self::Attempt(Err(refused)) => NotGranted::new(refused).serialize(to),
             Self::Refreshed(Ok(lease)) => Refreshed { refreshed: true, lease: lease.into() }.serialize(to),
-            Self::Refreshed(Err(refusal)) => NotRefreshed {
+            Self::Refreshed(Err(Refused { reason, sentence })) => NotRefreshed {
                 refreshed: false,
-                reason: refusal.reason(),
-                sentence: refusal.to_string(),
-                ttl_ms: if let RefreshRefusal::InvalidTtl { ttl_ms } = refusal { Some(Number(*ttl_ms)) } else { None },
+                reason: reason.reason(),
+                sentence,
+                ttl_ms: if let RefreshRefusal::InvalidTtl { ttl_ms } = reason { Some(Number(*ttl_ms)) } else { None },
             }
             .serialize(to),
             Self::Released(Ok(Released { released, not_held })) => {
@@ -95,7 +112,7 @@ impl Serialize for Answer {
                 not_held: Vec::new(),
                 over: Some(Over {
                     reason: "limit-exceeded",
-                    sentence: format!("a release names at most {PATHS_MAX} paths; nothing was released"),
+                    sentence: TooManyPaths.to_string(),
                     bound: Bound::new(Limit::Paths, PATHS_MAX as u64),
                 }),
             }
@@ -108,12 +125,12 @@ impl Serialize for Answer {
                     .serialize(to)
             }
             Self::Pinned(Ok(token)) => Pinned { pinned: true, token: token.to_string() }.serialize(to),
-            Self::Pinned(Err(refusal)) => NotPinned {
+            Self::Pinned(Err(Refused { reason, sentence })) => NotPinned {
                 pinned: false,
-                reason: refusal.reason(),
-                sentence: refusal.to_string(),
-                path: if let PinRefusal::NotHeld { path } = refusal { Some(path) } else { None },
-                bound: match refusal {
+                reason: reason.reason(),
+                sentence,
+                path: if let PinRefusal::NotHeld { path } = reason { Some(path) } else { None },
+                bound: match reason {
                     PinRefusal::LimitExceeded { which, limit } => Some(Bound::new(*which, *limit)),
                     _ => None,
                 },
@@ -147,11 +164,11 @@ impl Serialize for Answer {
                 pins: said_of(&status.pins),
             }
             .serialize(to),
-            Self::Over { outcome, which, limit } => {
+            Self::Over { outcome, sentence, which, limit } => {
                 let mut map = to.serialize_map(Some(5))?;
                 map.serialize_entry(outcome, &false)?;
                 map.serialize_entry("reason", "limit-exceeded")?;
-                map.serialize_entry("sentence", &format!("the limit of {limit} is reached for {which}"))?;
+                map.serialize_entry("sentence", sentence)?;
                 map.serialize_entry("which", which)?;
                 map.serialize_entry("limit", limit)?;
                 map.end()

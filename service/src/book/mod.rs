@@ -11,7 +11,7 @@ mod operation;
 mod record;
 mod said;
 
-pub use answer::{Answer, NotRestored, Started};
+pub use answer::{Answer, NotRestored, Refused, Started};
 pub use fields::BadLine;
 pub use operation::{Ask, COMMON, OPERATIONS, Operation, Request, Settings};
 
@@ -204,4 +204,39 @@ fn seen_ms(record: &Record) -> u64 {
 /// The token of a pin as it is shown, exactly: no other spelling names the same pin.
 fn token(shown: &str) -> Option<PinToken> {
     shown.parse().ok().filter(|token: &PinToken| token.to_string() == shown)
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    struct Broken;
+
+    impl Runtime for Broken {
+        fn ask(&mut self, _: Millis, _: &Ask) -> anyhow::Result<Answer> {
+            anyhow::bail!("the lease table is poisoned")
+        }
+
+        fn changed(&mut self) -> anyhow::Result<Vec<Record>> {
+            Ok(Vec::new())
+        }
+    }
+
+    /// A book whose runtime answers nothing.
+    pub fn broken() -> Book {
+        let mut book = Book::new(RuntimeName::Native, Options::default()).unwrap();
+        book.table = Box::new(Broken);
+        book
+    }
+
+    #[test]
+    fn a_bound_of_the_runtime_is_a_refusal_like_others() {
+        let mut book = broken();
+        let mut written = Vec::new();
+        let over = Answer::Over { outcome: "pinned", sentence: "no room".to_owned(), which: "memory-bytes", limit: 7 };
+        book.write(&over, &mut written).unwrap();
+        let expected =
+            r#"{"pinned":false,"reason":"limit-exceeded","sentence":"no room","which":"memory-bytes","limit":7}"#;
+        assert_eq!(String::from_utf8(written).unwrap(), expected);
+    }
 }

@@ -1,5 +1,6 @@
 //! A table that is linked into this program.
 
+use super::answer::Refused;
 use super::{Answer, Ask, NoTable, Runtime, token};
 use leasebook::{Millis, Options, Record, Table, WaitAttempt, contains};
 
@@ -17,16 +18,19 @@ pub(super) fn make(options: &Options, records: Option<Vec<Record>>) -> Result<Bo
 impl Runtime for Table {
     fn ask(&mut self, at: Millis, ask: &Ask) -> anyhow::Result<Answer> {
         Ok(match ask {
-            Ask::Acquire { holder, wishes, ttl } => Answer::Attempt(self.acquire(at, holder, &wishes.borrowed(), *ttl)),
+            Ask::Acquire { holder, wishes, ttl } => {
+                Answer::Attempt(self.acquire(at, holder, &wishes.borrowed(), *ttl).map_err(Refused::from))
+            }
             Ask::WaitAttempt { waiter_id, holder, wishes, ttl, allow_hold, keep } => {
                 let wishes = &wishes.borrowed()[..];
                 let (ttl, allow_hold, keep) = (*ttl, *allow_hold, *keep);
-                Answer::Attempt(
-                    self.wait_attempt(at, &WaitAttempt { waiter_id, holder, wishes, ttl, allow_hold, keep }),
-                )
+                let attempt = WaitAttempt { waiter_id, holder, wishes, ttl, allow_hold, keep };
+                Answer::Attempt(self.wait_attempt(at, &attempt).map_err(Refused::from))
             }
             Ask::CancelWait { waiter_id } => Answer::Found(self.cancel_wait(at, waiter_id)),
-            Ask::Refresh { holder, generation, ttl } => Answer::Refreshed(self.refresh(at, holder, *generation, *ttl)),
+            Ask::Refresh { holder, generation, ttl } => {
+                Answer::Refreshed(self.refresh(at, holder, *generation, *ttl).map_err(Refused::from))
+            }
             Ask::Release { holder, what } => Answer::Released(what.with(|what| self.release(at, holder, what))),
             Ask::ReleaseHolder { holder } => Answer::Count(self.release_holder(at, holder)),
             Ask::ReleaseAll => Answer::Count(self.release_all(at)),
@@ -34,7 +38,8 @@ impl Runtime for Table {
             Ask::Revoke { generation, force } => Answer::Revoked(self.revoke(at, *generation, *force)),
             Ask::Pin { holder, paths, mode, deadline_ms } => {
                 let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-                Answer::Pinned(self.pin(at, holder, &paths, *mode, deadline_ms.map(Millis::new)))
+                let deadline = deadline_ms.map(Millis::new);
+                Answer::Pinned(self.pin(at, holder, &paths, *mode, deadline).map_err(Refused::from))
             }
             Ask::Unpin { token: shown } => Answer::Found(token(shown).is_some_and(|token| self.unpin(at, token))),
             Ask::Covering { holder, path, mode } => Answer::Covering(self.covering(at, holder, path, *mode)),

@@ -1,6 +1,6 @@
 //! The parts of answers as they are written: the names and the order of their fields.
 
-use super::answer::Started;
+use super::answer::{Refused, Started};
 use leasebook::{Blocked, Conflict, Holder, Lease, LeaseStatus, Limit, NotHeld, PinStatus, Refusal, WaiterStatus};
 use serde::{Serialize, Serializer};
 
@@ -77,10 +77,10 @@ impl<'a> From<&'a Lease> for LeaseSaid<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) struct Refused<'a> {
+pub(super) struct NotGranted<'a> {
     pub granted: bool,
     pub reason: &'static str,
-    pub sentence: String,
+    pub sentence: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<Number>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -95,12 +95,12 @@ pub(super) struct Refused<'a> {
     pub cycle: Option<Vec<&'a str>>,
 }
 
-impl<'a> Refused<'a> {
-    pub fn new(refusal: &'a Refusal) -> Self {
+impl<'a> NotGranted<'a> {
+    pub fn new(Refused { reason: refusal, sentence }: &'a Refused<Refusal>) -> Self {
         let mut said = Self {
             granted: false,
             reason: refusal.reason(),
-            sentence: refusal.to_string(),
+            sentence,
             ttl_ms: None,
             keep_ms: None,
             unevaluable: None,
@@ -201,10 +201,10 @@ pub(super) struct Refreshed<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) struct NotRefreshed {
+pub(super) struct NotRefreshed<'a> {
     pub refreshed: bool,
     pub reason: &'static str,
-    pub sentence: String,
+    pub sentence: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<Number>,
 }
@@ -263,7 +263,7 @@ pub(super) struct Pinned {
 pub(super) struct NotPinned<'a> {
     pub pinned: bool,
     pub reason: &'static str,
-    pub sentence: String,
+    pub sentence: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<&'a str>,
     #[serde(flatten)]

@@ -3,7 +3,7 @@
 use super::Played;
 use super::story::{REVIEWER, Step, WRITER};
 use super::tree::Tree;
-use crate::book::{Answer, RuntimeName};
+use crate::book::{Answer, Refused, RuntimeName};
 use anstyle::{AnsiColor, Style};
 use leasebook::Refusal;
 use std::io::{self, Write};
@@ -41,7 +41,7 @@ pub fn print(tree: &Tree, runtime: RuntimeName, scenes: &[(&str, Vec<Played>)]) 
             styled(&mut out, STRONG, &format!("{name:<name_width$}"))?;
             line(&mut out, played, asks_width)?;
             if let Some(sentence) = sentence(&played.answer) {
-                for part in wrapped(&shortened(&sentence, &tree.root), WIDTH - INDENT) {
+                for part in wrapped(&shortened(sentence, &tree.root), WIDTH - INDENT) {
                     writeln!(out, "{:INDENT$}{part}", "")?;
                 }
             }
@@ -78,24 +78,31 @@ fn said(answer: &Answer) -> (Style, &'static str, String) {
             let first = leases.first().map_or(0, |lease| lease.generation);
             (GOOD, "granted", format!(" as generation {first}"))
         }
-        Answer::Attempt(Err(Refusal::Conflict(blocked))) if !blocked.blockers.is_empty() => {
-            (WAITS, "waits", format!(" for {}", blocked.blockers[0]))
-        }
-        Answer::Attempt(Err(Refusal::Conflict(_))) => (NO, "refused", String::new()),
-        Answer::Attempt(Err(refusal)) => (NO, "refused", format!(": {}", refusal.reason())),
-        Answer::Refreshed(Err(refusal)) => (NO, "refused", format!(": {}", refusal.reason())),
+        Answer::Attempt(Err(refused)) => match waits_for(refused) {
+            Some(holder) => (WAITS, "waits", format!(" for {holder}")),
+            None if matches!(refused.reason, Refusal::Conflict(_)) => (NO, "refused", String::new()),
+            None => (NO, "refused", format!(": {}", refused.reason.reason())),
+        },
+        Answer::Refreshed(Err(refused)) => (NO, "refused", format!(": {}", refused.reason.reason())),
         Answer::Pinned(Ok(_)) => (GOOD, "pinned", ": a write begins".to_owned()),
         Answer::Found(true) => (GOOD, "done", String::new()),
         _ => (NO, "not as told", String::new()),
     }
 }
 
+/// Whom a registered waiter waits for.
+fn waits_for(refused: &Refused<Refusal>) -> Option<&str> {
+    match &refused.reason {
+        Refusal::Conflict(blocked) => blocked.blockers.first().map(|holder| holder.as_str()),
+        _ => None,
+    }
+}
+
 /// The sentence of a refusal; a waiter's was said before.
-fn sentence(answer: &Answer) -> Option<String> {
+fn sentence(answer: &Answer) -> Option<&str> {
     match answer {
-        Answer::Attempt(Err(Refusal::Conflict(blocked))) if !blocked.blockers.is_empty() => None,
-        Answer::Attempt(Err(refusal)) => Some(refusal.to_string()),
-        Answer::Refreshed(Err(refusal)) => Some(refusal.to_string()),
+        Answer::Attempt(Err(refused)) if waits_for(refused).is_none() => Some(&refused.sentence),
+        Answer::Refreshed(Err(refused)) => Some(&refused.sentence),
         _ => None,
     }
 }

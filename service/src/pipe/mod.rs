@@ -141,3 +141,22 @@ struct ErrorSaid<'a> {
     field: Option<&'a str>,
     reason: &'a str,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_runtime_that_fails_ends_the_book_with_a_line_that_says_so() {
+        let mut book = crate::book::tests::broken();
+        let input = &b"?\n{\"op\":\"ready\"}\n{\"op\":\"ready\"}\n"[..];
+        let (mut output, mut so_far) = (Vec::new(), Exit::Success);
+        let exit = serve(&mut book, input, &mut output, &mut so_far).unwrap();
+        assert_eq!(exit, Exit::Runtime);
+        let output = String::from_utf8(output).unwrap();
+        let lines: Vec<&str> = output.lines().collect();
+        assert_eq!(lines.len(), 2, "{output}");
+        let said = r#"{"error":{"line":2,"field":null,"reason":"the lease table is poisoned; the book is lost"}}"#;
+        assert_eq!(lines[1], said);
+    }
+}

@@ -54,7 +54,7 @@ fn fill(table: &mut LeaseTable, standing: usize) -> Result<()> {
     for lease in 0..standing {
         let (holder, path) = (Whose::Sixteen.holder(lease), standing::path(lease));
         let answer = table.acquire(&holder, &[Wish::exclusive(&path)], day)?;
-        answer.map_err(|refusal| anyhow!("{path}: {}", refusal.reason()))?;
+        answer.map_err(|refusal| anyhow!("{path}: {}", refusal.reason.reason()))?;
     }
     Ok(())
 }

@@ -178,6 +178,17 @@ fn the_hub_of_five_thousand_waiters_waits_for_the_price_of_one() {
 }
 
 #[test]
+fn the_first_of_a_queue_of_five_thousand_asks_again_for_the_price_of_one() {
+    for fairness in [Fairness::Barge, Fairness::Fifo] {
+        let mut table = star(fairness, 5_000);
+        let cost = wait(&mut table, "h0", &[Wish::exclusive("/hub")]);
+        assert!(cost <= 2 * AROUND, "{fairness:?}: {cost}");
+        let (cost, refreshed) = visits(&mut table, |table| table.acquire(NOW, "hub", &[Wish::exclusive("/hub")], None));
+        assert!(refreshed.is_ok() && cost <= AROUND, "the hub refreshes, {fairness:?}: {cost}");
+    }
+}
+
+#[test]
 fn the_next_of_a_queue_of_five_thousand_is_woken_for_the_price_of_one() {
     let mut table = star(Fairness::Fifo, 5_000);
     for n in 0..3 {

@@ -8,10 +8,8 @@ use super::{Broken, Check, Context, Counts, Needs};
 use crate::process;
 use crate::progress::Step;
 use crate::vectors::{self, Runtime};
+use crate::workspace::FEATURES;
 use crate::{component, contract, tidy};
-
-/// Features that are off by default and tested all the same, so that one build serves every check.
-const FEATURES: &str = "leasebook-wasmtime/tokio";
 
 /// The recorded runs of the repository.
 const VECTORS: &str = "tests/vectors";

