@@ -77,7 +77,8 @@ impl Trial {
         };
         say("the table", difference(&expected, &found, &edges))?;
         say("a table that nobody looks at", departure(&found, &timed.on_table(&mut self.quiet)))?;
-        say("a restored table", departure(&found, &timed.on_table(&mut self.restored)))?;
+        // A restored one may name another cycle of the same deadlock.
+        say("a restored table", difference(&found, &timed.on_table(&mut self.restored), &edges))?;
 
         self.journal.extend(self.table.take_records());
         let status = self.compare_looks()?;

@@ -145,8 +145,8 @@ impl Table {
         });
     }
 
-    /// A way along the edges, from one of the starts to the goal: its holders in order.
-    fn find_way(&mut self, starts: &[u32], goal: u32, edges: Edges) -> Option<Vec<u32>> {
+    /// Does a way lead along the edges from one of the starts to the goal?
+    fn is_led_to(&mut self, starts: &[u32], goal: u32, edges: Edges) -> bool {
         let (mut reached, mut reaching) = (Marks::default(), Marks::default());
         let mut ahead = VecDeque::new();
         // How many of those ahead wait: the others lead nowhere. Where none does, nobody asks who waits for the goal,
@@ -161,41 +161,31 @@ impl Table {
         }
         reaching.insert(goal, NONE);
         let mut back = VecDeque::from([goal]);
-        let met = 'search: loop {
+        loop {
             if waiting_ahead == 0 {
-                return None;
+                return false;
             }
-            let at = back.pop_front()?;
+            let Some(at) = back.pop_front() else { return false };
             for holder in self.edges_in(at, edges) {
                 if reaching.insert(holder, at) {
                     if reached.contains(holder) {
-                        break 'search holder;
+                        return true;
                     }
                     back.push_back(holder);
                 }
             }
-            let at = ahead.pop_front()?;
+            let Some(at) = ahead.pop_front() else { return false };
             waiting_ahead -= waits(self, at);
             for holder in self.edges_out(at, edges) {
                 if reached.insert(holder, at) {
                     if reaching.contains(holder) {
-                        break 'search holder;
+                        return true;
                     }
                     waiting_ahead += waits(self, holder);
                     ahead.push_back(holder);
                 }
             }
-        };
-        let follow = |marks: &Marks, way: &mut Vec<u32>| {
-            while let Some(next) = way.last().and_then(|&last| marks.from(last)).filter(|&next| next != NONE) {
-                way.push(next);
-            }
-        };
-        let mut way = Vec::from([met]);
-        follow(&reached, &mut way);
-        way.reverse();
-        follow(&reaching, &mut way);
-        Some(way)
+        }
     }
 
     /// The cycle of lease edges that an attempt leads to, if there is one: first = last.
@@ -210,13 +200,49 @@ impl Table {
         let mut starts = self.lease_blockers(asker, asked);
         if asker != NONE {
             starts.append(&mut self.edges_out(asker, edges));
-            if let Some(way) = self.find_way(&starts, asker, edges) {
+            if self.is_led_to(&starts, asker, edges) {
+                let way = self.shortest_way(starts, asker, edges);
                 let ids = way.iter().map(|&holder| self.holders.get(holder).id.clone());
                 return Some(core::iter::once(Holder::known(id)).chain(ids).collect());
             }
         }
         // Only where a grant has closed a cycle among waiters may one lie further on.
         if self.tangled { self.cycle_beyond(&starts, edges) } else { None }
+    }
+
+    /// The way that is told of those there are: a shortest one, the first by ids. It is the same however the table came
+    /// to be what it is.
+    fn shortest_way(&mut self, starts: Vec<u32>, goal: u32, edges: Edges) -> Vec<u32> {
+        let mut reached = Marks::default();
+        let mut ahead = VecDeque::from([(NONE, starts)]);
+        while let Some((from, next)) = ahead.pop_front() {
+            for holder in self.by_id(next) {
+                if reached.insert(holder, from) {
+                    if holder == goal {
+                        let mut way = Vec::from([goal]);
+                        follow(&reached, &mut way);
+                        way.reverse();
+                        return way;
+                    }
+                    let on = self.edges_out(holder, edges);
+                    ahead.push_back((holder, on));
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    /// The holders in the order of their ids, each once.
+    fn by_id(&self, holders: Vec<u32>) -> Vec<u32> {
+        let id = |holder: u32| &self.holders.get(holder).id;
+        let mut ordered = Vec::with_capacity(holders.len());
+        for holder in holders {
+            let at = ordered.partition_point(|&other| id(other) < id(holder));
+            if ordered.get(at) != Some(&holder) {
+                ordered.insert(at, holder);
+            }
+        }
+        ordered
     }
 
     fn lease_blockers(&mut self, asker: u32, asked: &[Asked<'_>]) -> Vec<u32> {
@@ -235,7 +261,7 @@ impl Table {
     /// A cycle that the starts lead to, found by walking on until a holder comes up that is on the way here.
     fn cycle_beyond(&mut self, starts: &[u32], edges: Edges) -> Option<Vec<Holder>> {
         let mut seen = Marks::default();
-        let mut way: Vec<(u32, Vec<u32>)> = Vec::from([(NONE, starts.to_vec())]);
+        let mut way: Vec<(u32, Vec<u32>)> = Vec::from([(NONE, self.by_id(starts.to_vec()))]);
         while let Some((_, left)) = way.last_mut() {
             let Some(next) = left.pop() else {
                 way.pop();
@@ -247,7 +273,7 @@ impl Table {
             }
             if seen.insert(next, NONE) {
                 let on = self.edges_out(next, edges);
-                way.push((next, on));
+                way.push((next, self.by_id(on)));
             }
         }
         None
@@ -265,7 +291,7 @@ impl Table {
         let newcomer = self.waiters.get(slot).holder;
         let (all, leases_only) = (Edges { queue: true, without: None }, Edges { queue: false, without: None });
         let starts = self.edges_out(newcomer, leases_only);
-        if starts.is_empty() || self.find_way(&starts, newcomer, all).is_none() {
+        if starts.is_empty() || !self.is_led_to(&starts, newcomer, all) {
             return;
         }
         let knot = self.knot(newcomer, &starts, all);
@@ -329,6 +355,13 @@ impl Table {
         let on_cycles = candidates.into_iter().filter(|&holder| reaching.contains(holder));
         let waiters = on_cycles.filter_map(|holder| self.holders.get(holder).waiters.first().copied());
         sorted(waiters.map(|slot| (self.waiters.get(slot).place, slot)))
+    }
+}
+
+/// Goes on from the last of a way to where each was found from.
+fn follow(marks: &Marks, way: &mut Vec<u32>) {
+    while let Some(next) = way.last().and_then(|&last| marks.from(last)).filter(|&next| next != NONE) {
+        way.push(next);
     }
 }
 

@@ -90,10 +90,15 @@ impl Table {
             if leads_to_asker {
                 continue;
             }
-            let Some(at) = ahead.pop_front() else { return Marks::default() };
+            let Some(at) = ahead.pop_front() else { return waiting };
+            if waiting.contains(at) {
+                // Found already; but whoever led here waits for the asker, too.
+                leads_to_asker |= reached.contains(at);
+                continue;
+            }
             for holder in self.edges_out(at, edges) {
-                leads_to_asker |= holder == asker;
-                if !given.contains(holder) && reached.insert(holder, at) {
+                leads_to_asker |= holder == asker || waiting.contains(holder);
+                if reached.insert(holder, at) && !given.contains(holder) {
                     ahead.push_back(holder);
                 }
             }
