@@ -1,9 +1,10 @@
 //! The user cache: what is built once per machine, whole or not at all.
 //!
-//! An entry is a folder named by everything its contents depend on. It is built in `<key>.partial` beside its place and
-//! appears there by one rename. A lock file, held for the whole build and given back by the system when its process
-//! ends, makes concurrent runs wait for one another; so a `<key>.partial` met under the lock belongs to a dead run.
-//! Entries are never changed or removed here; the whole folder may be deleted at any time.
+//! An entry is a folder named by everything its contents depend on. It is built in a fresh `<key>.partial-…` beside its
+//! place and appears there by one rename. A lock file, held for the whole build and given back by the system when its
+//! process ends, makes concurrent runs wait for one another; so another `<key>.partial-…` met under the lock belongs to
+//! a dead run and is swept. Tools that such a run has started may outlive it and write into theirs for a while, never
+//! into ours. Entries are never changed or removed here; the whole folder may be deleted at any time.
 
 use std::env;
 use std::fs::{self, File, TryLockError};
@@ -91,10 +92,11 @@ impl Cache {
             return Ok(place);
         }
         let place = self.place(key);
-        let partial = self.root.join(format!("{key}.partial"));
-        remove_all(&partial)?;
+        let prefix = format!("{key}.partial-");
+        self.sweep(&prefix);
         reached(Moment::Swept)?;
-        fs::create_dir(&partial).with_context(|| format!("create {}", partial.display()))?;
+        let partial = tempfile::Builder::new().prefix(&prefix).tempdir_in(&self.root);
+        let partial = partial.with_context(|| format!("create a folder in {}", self.root.display()))?.keep();
         let published = (|| {
             reached(Moment::Begun)?;
             build(&partial)?;
@@ -107,9 +109,19 @@ impl Cache {
         })();
         if published.is_err() {
             // The error that led here is the one to tell; what stays is swept by the next run.
-            let _ = remove_all(&partial);
+            self.sweep(&prefix);
         }
         published.map(|()| place)
+    }
+
+    /// Removes what dead runs left of an entry. What cannot be removed now, since a tool that outlived its run still
+    /// writes there, is in nobody's way and is met again by the next run that builds.
+    fn sweep(&self, prefix: &str) {
+        for entry in fs::read_dir(&self.root).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(prefix) {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
     }
 }
 
@@ -130,15 +142,6 @@ pub fn lock(path: &Path) -> Result<File> {
     let locked = file.lock().with_context(|| format!("lock {}", path.display()));
     step.end(if locked.is_ok() { "ok    " } else { "failed" });
     locked.map(|()| file)
-}
-
-fn remove_all(path: &Path) -> Result<()> {
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("remove {}, left by an interrupted run", path.display()))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Writes a folder's files to the disk, so that a rename never outlives what it names. Where a read-only handle cannot
@@ -168,6 +171,11 @@ mod tests {
 
     const MOMENTS: [Moment; 6] =
         [Moment::Locked, Moment::Swept, Moment::Begun, Moment::Built, Moment::Synced, Moment::Published];
+
+    fn leavings(cache: &Cache) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&cache.root).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.to_string_lossy().contains(".partial-")).collect()
+    }
 
     fn fill(folder: &Path) -> Result<()> {
         fs::create_dir(folder.join("lib"))?;
@@ -209,7 +217,7 @@ mod tests {
             assert!(died.is_err(), "{dies_at:?} was not reached");
             assert_eq!(cache.get("a-1").is_some(), dies_at == Moment::Published, "{dies_at:?}");
             assert_whole(&cache.get_or_build("a-1", fill).unwrap());
-            assert!(!folder.path().join("a-1.partial").exists(), "{dies_at:?}");
+            assert_eq!(leavings(&cache), Vec::<PathBuf>::new(), "{dies_at:?}");
         }
     }
 
@@ -224,8 +232,9 @@ mod tests {
             })
         }));
         assert!(died.is_err());
-        assert!(folder.path().join("a-1.partial/half").exists(), "death cleans nothing");
+        assert!(leavings(&cache)[0].join("half").exists(), "death cleans nothing");
         let place = cache.get_or_build("a-1", fill).unwrap();
+        assert_eq!(leavings(&cache), Vec::<PathBuf>::new());
         assert_whole(&place);
         assert!(!place.join("half").exists());
     }
@@ -239,7 +248,7 @@ mod tests {
                 .publish("a-1", fill, |moment| if moment == fails_at { bail!("fails at {moment:?}") } else { Ok(()) })
                 .unwrap_err();
             assert_eq!(error.to_string(), format!("fails at {fails_at:?}"));
-            assert!(!folder.path().join("a-1.partial").exists(), "{fails_at:?}");
+            assert_eq!(leavings(&cache), Vec::<PathBuf>::new(), "{fails_at:?}");
             assert_whole(&cache.get_or_build("a-1", fill).unwrap());
         }
     }
