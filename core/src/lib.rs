@@ -57,3 +57,8 @@ pub use record::{Counters, LeaseRecord, PinRecord, Record, RestoreError, WaiterR
 pub use shared::SharedTable;
 pub use table::{Fairness, InvalidOptions, Options, Table};
 pub use time::{Clock, Millis, Period};
+
+/// The examples of the crate's page, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

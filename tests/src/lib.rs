@@ -13,3 +13,8 @@ pub mod op;
 pub mod paths;
 pub mod step;
 pub mod trial;
+
+/// The examples of the project's page, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
