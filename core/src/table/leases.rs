@@ -72,7 +72,7 @@ impl Leases {
         }
     }
 
-    /// Adds a lease; `spot` is what the tree says of the path now. The deadline, and what keeps it, is set by the caller.
+    /// Adds a lease; `spot` is what the tree says of the path now. The caller sets the deadline and what keeps it.
     pub fn insert(&mut self, holders: &mut Holders, spot: Spot, path: Path<'_>, new: NewLease) -> u32 {
         let NewLease { generation, holder, exclusive, acquired_at } = new;
         let spelled = !path.is_plain();

@@ -26,10 +26,11 @@ pub struct Options {
     /// `Options::default()` draws one from the system; without, it is 0 and a host that takes paths from strangers
     /// sets its own.
     pub hash_key: u64,
-    /// How many events are kept between two calls of [`Table::take_events`](crate::Table::take_events); older ones are dropped. 0, the default:
-    /// none.
+    /// How many events are kept between two calls of [`Table::take_events`](crate::Table::take_events); older ones are
+    /// dropped. 0, the default: none.
     pub events: usize,
-    /// Keep track of changed records for [`Table::take_records`](crate::Table::take_records), which must then be called. Off unless set.
+    /// Keep track of changed records for [`Table::take_records`](crate::Table::take_records), which must then be called.
+    /// Off unless set.
     pub journal: bool,
 }
 

@@ -159,7 +159,7 @@ impl Table {
         self.in_front(&ahead)
     }
 
-    /// (place, slot) of the waiters that a standing one queues behind; of more than `most` the first, and perhaps others.
+    /// (place, slot) of the waiters that a standing one queues behind; of more than `most` the first, perhaps others.
     pub(super) fn places_ahead(&mut self, slot: u32, most: usize) -> Vec<Pair> {
         let mut ahead = Vec::new();
         if self.is_fifo() {

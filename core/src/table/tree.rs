@@ -152,7 +152,7 @@ impl Tree {
         }
     }
 
-    /// Adds an item at a path; `spot` is what [`Tree::walk`] says of it now. The order is above that of every other item.
+    /// Adds an item at a path; `spot` is what [`Tree::walk`] says of it now. The order is above that of all others.
     pub fn insert(&mut self, spot: Spot, path: Path<'_>, order: u64, holder: u32, exclusive: bool) -> u32 {
         let mut node = spot.node;
         if !spot.complete {
