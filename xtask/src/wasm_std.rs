@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 
 use crate::cache::Cache;
 use crate::error::StepFailed;
@@ -69,7 +69,7 @@ impl WasmToolchain {
         eprintln!("  rustup cannot add the target here; the packages of Debian are next");
         debian::set_up(&Cache::of_user()?).map_err(|error| {
             let first = StepFailed::new(by_rustup.clone(), tried).by_hand(by_rustup);
-            error.context(format!("no standard library for {TARGET}; first {first}"))
+            anyhow!("no standard library for {TARGET}, by either route\n\n{first}\n\n{error:#}")
         })
     }
 
@@ -122,7 +122,7 @@ fn rustup_target_add(timeout: Duration) -> Result<(), String> {
     }
     step(format!("rustup target add {TARGET}"), |step: &Step| {
         let mut command = Command::new("rustup");
-        command.args(["target", "add", TARGET]).env("RUSTUP_MAX_RETRIES", "1");
+        command.args(["target", "add", TARGET]).env("RUSTUP_MAX_RETRIES", "1").env("RUST_BACKTRACE", "0");
         Ok(process::quiet_within(&mut command, timeout, step)?)
     })
     .map(|_| ())

@@ -170,7 +170,7 @@ impl Table {
         self.check_waiting_room(standing, asked.len())?;
         let slot = self.register(attempt, &asked, standing, keeps_place.is_some(), passed, keep_ms);
         let mut blocked = blocked;
-        blocked.blockers = self.blockers(slot);
+        blocked.blockers = self.blockers(slot, Some(ahead.as_ref().map_or(&[], |ahead| &ahead.holders)));
         blocked.ahead = ahead.map(|ahead| self.say_ahead(&ahead));
         Err(Refusal::Conflict(blocked))
     }

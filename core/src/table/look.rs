@@ -213,7 +213,7 @@ impl Table {
         });
         let pins = pins.collect();
         let waiters = self.waiter_slots().into_iter().map(|slot| {
-            let blockers = self.blockers(slot);
+            let blockers = self.blockers(slot, None);
             let waiter = self.waiters.get(slot);
             let (paths, modes) =
                 self.wishes_of(slot).into_iter().map(|(path, exclusive)| (path, mode(exclusive))).unzip();

@@ -327,31 +327,34 @@ impl Table {
     }
 
     /// The holders in the way of a waiter, by lease or by queue, sorted. Where they are more than can be listed, those
-    /// by lease come first.
-    pub(super) fn blockers(&mut self, slot: u32) -> Vec<Holder> {
+    /// by lease come first. `ahead`: the first holders ahead of it in the queue, where somebody has looked already.
+    pub(super) fn blockers(&mut self, slot: u32, ahead: Option<&[u32]>) -> Vec<Holder> {
         let waiter = self.waiters.get(slot);
         let holder = waiter.holder;
-        let mut found = Marks::default();
         let mut blockers = Vec::new();
         let mut visits = 0;
         for &wish in &waiter.wishes {
             let path = self.waiters.path(wish);
             let ask = Ask { holder, exclusive: self.waiters.wishes.item(wish).exclusive };
-            let mut add = |blocker: u32| {
-                if found.insert(blocker, NONE) {
+            let mut before = NONE;
+            visits += search::holders(&self.leases.tree, path, ask, |blocker| {
+                if core::mem::replace(&mut before, blocker) != blocker {
                     list(&mut blockers, &self.holders.get(blocker).id);
                 }
-            };
-            visits += search::holders(&self.leases.tree, path, ask, &mut add);
+            });
             let spot = self.leases.tree.walk(path, |_| ());
             if self.own_ended(holder).any(|own| self.leases.tree.may_overlap(self.leases.tree.item(own).node, spot)) {
-                add(holder);
+                list(&mut blockers, &self.holders.get(holder).id);
             }
         }
         self.visits += visits;
-        for (_, ahead) in self.places_ahead(slot, LISTED_MAX) {
-            let holder = self.waiters.get(ahead).holder;
-            if blockers.len() < LISTED_MAX && found.insert(holder, NONE) {
+        let looked = match ahead {
+            Some(_) => Vec::new(),
+            None => self.places_ahead(slot, LISTED_MAX),
+        };
+        let looked = looked.into_iter().map(|(_, ahead)| self.waiters.get(ahead).holder);
+        for holder in ahead.unwrap_or_default().iter().copied().chain(looked) {
+            if blockers.len() < LISTED_MAX {
                 list(&mut blockers, &self.holders.get(holder).id);
             }
         }
@@ -359,10 +362,10 @@ impl Table {
     }
 }
 
-/// Adds to a sorted list that keeps the first ones only.
+/// Adds to a sorted list, once, that keeps the first ones only.
 fn list(holders: &mut Vec<Holder>, holder: &Holder) {
     let at = holders.partition_point(|other| other < holder);
-    if at < LISTED_MAX {
+    if at < LISTED_MAX && holders.get(at) != Some(holder) {
         holders.insert(at, holder.clone());
         holders.truncate(LISTED_MAX);
     }

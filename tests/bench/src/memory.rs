@@ -20,7 +20,7 @@ pub fn measure(effort: Effort, add: &mut dyn FnMut(Row)) {
             let what = format!("bytes for each of {} standing leases{what}", thousands(size));
             add(Row::bytes(what, bytes as f64 / standing as f64, at_most));
         };
-        let at_most = (size > 1_000).then_some(250.0);
+        let at_most = (size >= 100_000).then_some(250.0);
         add("", filled, at_most);
         let Some(mut table) = table else { return };
         let keys = standing::keys(standing);
