@@ -44,7 +44,7 @@ impl Observer {
                     if self.waiters.get(waiter_id) != Some(&holder.to_string()) {
                         return Err(format!("{event:?}: there is no such waiter"));
                     }
-                    told_ready.push(waiter_id.clone());
+                    told_ready.push((waiter_id.clone(), event.at_ms));
                 }
                 Fact::Refused { holder, reason } => refused.push((holder.clone(), *reason)),
                 _ => self.hear(event)?,
@@ -61,12 +61,14 @@ impl Observer {
             return Err(format!("waiters by events {:?}, {stand:?} stand", self.waiters));
         }
         for id in ready {
-            let newly = !self.ready.contains(id);
-            let told = told_ready.iter().filter(|told| *told == id).count();
-            // One operation may take a readiness away and give it back: a lease ends at the moment of its last unpin.
-            if told > 1 || (newly && told == 0) {
-                return Err(format!("{id} is ready{}, told {told} times", if newly { " now" } else { " as before" }));
+            if !self.ready.contains(id) && !told_ready.iter().any(|(told, _)| told == id) {
+                return Err(format!("{id} is ready now, and nobody told"));
             }
+        }
+        // A readiness may go and come again before this operation, but is told once for one moment.
+        told_ready.sort();
+        if let Some(twice) = told_ready.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(format!("told twice: {twice:?}"));
         }
         self.ready = ready.iter().cloned().collect();
         Ok(())

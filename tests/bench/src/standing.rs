@@ -44,7 +44,7 @@ pub fn path(lease: usize) -> String {
     place(lease, "file")
 }
 
-/// A directory above a part of the leases: none, one or two of its segments are chosen.
+/// Where a lease stands in the tree, under a name of its own stem.
 fn place(lease: usize, stem: &str) -> String {
     let (directory, name) = (lease / SIBLINGS, lease % SIBLINGS);
     let [top, middle, low] = [directory / SIBLINGS / SIBLINGS, directory / SIBLINGS % SIBLINGS, directory % SIBLINGS];
