@@ -40,11 +40,25 @@ pub struct Limits {
     pub wishes: usize,
     /// Standing pins. At most [`PINS_MAX`].
     pub pins: usize,
+    /// Standing leases of one holder, so that none takes all the room. At most [`LEASES_MAX`].
+    pub leases_per_holder: usize,
+    /// Registered waiters of one holder. At most [`WAITERS_MAX`]; in `fifo` a holder has one at most anyway.
+    pub waiters_per_holder: usize,
+    /// Standing pins of one holder. At most [`PINS_MAX`].
+    pub pins_per_holder: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { leases: LEASES_MAX, waiters: WAITERS_MAX, wishes: WISHES_MAX, pins: PINS_MAX }
+        Self {
+            leases: LEASES_MAX,
+            waiters: WAITERS_MAX,
+            wishes: WISHES_MAX,
+            pins: PINS_MAX,
+            leases_per_holder: LEASES_MAX,
+            waiters_per_holder: WAITERS_MAX,
+            pins_per_holder: PINS_MAX,
+        }
     }
 }
 
@@ -66,6 +80,12 @@ pub enum Limit {
     Pins,
     /// Generations, waiter places or pin tokens of a table: [`NUMBER_MAX`].
     Numbers,
+    /// Standing leases of one holder: [`Limits::leases_per_holder`].
+    LeasesPerHolder,
+    /// Registered waiters of one holder: [`Limits::waiters_per_holder`].
+    WaitersPerHolder,
+    /// Standing pins of one holder: [`Limits::pins_per_holder`].
+    PinsPerHolder,
 }
 
 impl Limit {
@@ -79,6 +99,9 @@ impl Limit {
             Self::Wishes => "wishes",
             Self::Pins => "pins",
             Self::Numbers => "numbers",
+            Self::LeasesPerHolder => "leases-per-holder",
+            Self::WaitersPerHolder => "waiters-per-holder",
+            Self::PinsPerHolder => "pins-per-holder",
         }
     }
 }

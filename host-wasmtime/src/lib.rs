@@ -63,6 +63,7 @@ mod error;
 mod exports;
 mod guest;
 mod options;
+mod session;
 mod sizes;
 mod table;
 mod types;
@@ -83,6 +84,9 @@ pub use component::TableComponent;
 pub use error::{CallError, LoadError};
 pub use guest::{LeaseCtx, LeaseCtxBuilder, LeaseView, add_to_linker};
 pub use options::{CALL_BYTES_MAX, MEMORY_BYTES_MAX, Options};
+pub use session::{
+    Pinned, SESSION_WAITER_ID_BYTES_MAX, Session, SessionError, SessionView, add_session_to_linker, call_plugin,
+};
 pub use table::{Builder, LeaseTable, SharedLeaseTable};
 pub use types::{Period, Release, WaitAttempt, Wish};
 // The versions of the types of the API that are wasmtime's own.

@@ -47,7 +47,15 @@ impl Default for Options {
         Self {
             default_ttl_ms: 300_000,
             fairness: Fairness::Barge,
-            limits: Limits { leases: 1_000_000, waiters: 10_000, wishes: 1_000_000, pins: 100_000 },
+            limits: Limits {
+                leases: 1_000_000,
+                waiters: 10_000,
+                wishes: 1_000_000,
+                pins: 100_000,
+                leases_per_holder: 1_000_000,
+                waiters_per_holder: 10_000,
+                pins_per_holder: 100_000,
+            },
             hash_key: RandomState::new().hash_one(0),
             events: 0,
             journal: false,

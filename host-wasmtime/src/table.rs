@@ -98,6 +98,11 @@ impl SharedLeaseTable {
         &self.shared.options
     }
 
+    /// What its clock says.
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.shared.clock.now_ms()
+    }
+
     fn run<T>(
         &self,
         operation: impl FnOnce(&Exports, &mut Store<State>, ResourceAny) -> wasmtime::Result<T>,

@@ -137,6 +137,9 @@ impl Limit {
             Self::Numbers => "numbers",
             Self::CallBytes => "call-bytes",
             Self::MemoryBytes => "memory-bytes",
+            Self::LeasesPerHolder => "leases-per-holder",
+            Self::WaitersPerHolder => "waiters-per-holder",
+            Self::PinsPerHolder => "pins-per-holder",
         }
     }
 }

@@ -29,10 +29,12 @@ pub fn run(bytes: &[u8]) -> Run {
     Run { options: options(*first), universe, start_ms, steps: steps.iter().take(STEPS_MAX).copied().collect() }
 }
 
-/// The table of a run: both settings alike, one in four with limits so low that runs meet them.
+/// The table of a run: both settings alike, one in four with limits so low that runs meet them, one in four with such
+/// limits for each holder.
 pub fn options(byte: u8) -> Options {
     let limits = match byte / 2 % 4 {
-        3 => Limits { leases: 4, waiters: 3, wishes: 5, pins: 2 },
+        2 => Limits { leases_per_holder: 3, waiters_per_holder: 1, pins_per_holder: 1, ..Limits::default() },
+        3 => Limits { leases: 4, waiters: 3, wishes: 5, pins: 2, ..Limits::default() },
         _ => Limits::default(),
     };
     let fairness = if byte.is_multiple_of(2) { Fairness::Fifo } else { Fairness::Barge };

@@ -21,9 +21,10 @@ use crate::progress::{Step, step};
 use crate::wasm_std::{TARGET, WasmToolchain};
 use crate::workspace::{self, Workspace};
 
-/// The crate of the component and the file that cargo makes of it.
+/// The crate of the component.
 const CRATE: &str = "leasebook-component";
-const MODULE: &str = "leasebook_component.wasm";
+/// The crate of the example plugin.
+const PLUGIN: &str = "leasebook-plugin";
 
 /// The program of `host-wasmtime` that precompiles: `leasebook-precompile IN OUT`.
 const PRECOMPILE: &str = "leasebook-precompile";
@@ -39,6 +40,9 @@ const COMPONENT_INPUTS: [&str; 8] = [
     "wit",
     "xtask/src/component.rs",
 ];
+
+/// What the example plugin depends on, besides the compiler.
+const PLUGIN_INPUTS: [&str; 5] = ["Cargo.lock", "Cargo.toml", "examples/plugin", "wit", "xtask/src/component.rs"];
 
 /// What precompiling depends on, besides the component and the machine.
 const PRECOMPILE_INPUTS: [&str; 4] = ["Cargo.lock", "Cargo.toml", "host-wasmtime", "xtask/src/component.rs"];
@@ -62,7 +66,7 @@ pub fn places(workspace: &Workspace) -> Built {
 pub fn build(workspace: &Workspace) -> Result<Built> {
     let built = places(workspace);
     let _lock = lock(workspace)?;
-    if encoded(workspace, &built.component, "build the component", &[])? == Outcome::Made {
+    if own(workspace, &built.component, "build the component", &[])? == Outcome::Made {
         let size = fs::metadata(&built.component)?.len();
         eprintln!("  the component is {size} bytes of at most {}", contract::SIZE_MAX);
     }
@@ -83,7 +87,15 @@ pub fn build(workspace: &Workspace) -> Result<Built> {
 pub fn build_baseline(workspace: &Workspace) -> Result<PathBuf> {
     let place = workspace.wasm_dir().join("leasebook-baseline.component.wasm");
     let _lock = lock(workspace)?;
-    encoded(workspace, &place, "build the component that answers constants", &["--features", "baseline"])?;
+    own(workspace, &place, "build the component that answers constants", &["--features", "baseline"])?;
+    Ok(place)
+}
+
+/// Builds the example plugin, which imports a session.
+pub fn build_plugin(workspace: &Workspace) -> Result<PathBuf> {
+    let place = workspace.wasm_dir().join("leasebook-plugin.component.wasm");
+    let _lock = lock(workspace)?;
+    encoded(workspace, &place, "build the example plugin", PLUGIN, &PLUGIN_INPUTS, &[])?;
     Ok(place)
 }
 
@@ -94,14 +106,28 @@ fn lock(workspace: &Workspace) -> Result<File> {
     cache::lock(&folder.join("lock"))
 }
 
-/// A component at `place`, from the crate built with `features`.
-fn encoded(workspace: &Workspace, place: &Path, name: &str, features: &[&str]) -> Result<Outcome> {
+/// Our own component at `place`, built with `features`.
+fn own(workspace: &Workspace, place: &Path, name: &str, features: &[&str]) -> Result<Outcome> {
+    encoded(workspace, place, name, CRATE, &COMPONENT_INPUTS, features)
+}
+
+/// A component at `place`, from a crate built with `features`, where one of `depends_on` changed.
+fn encoded(
+    workspace: &Workspace,
+    place: &Path,
+    name: &str,
+    package: &str,
+    depends_on: &[&str],
+    features: &[&str],
+) -> Result<Outcome> {
     let toolchain = WasmToolchain::set_up()?;
     let mut inputs = Inputs::new().value("rustc", &toolchain.version).value("features", &features.join(" "));
-    for input in COMPONENT_INPUTS {
+    for input in depends_on {
         inputs = inputs.path(&workspace.root, input)?;
     }
-    ensure(&Artifact::at(place), inputs.digest(), name, |step| encode(&compile(workspace, &toolchain, features, step)?))
+    ensure(&Artifact::at(place), inputs.digest(), name, |step| {
+        encode(&compile(workspace, &toolchain, package, features, step)?)
+    })
 }
 
 /// One artifact as one progress line; none when it is up to date.
@@ -117,16 +143,22 @@ fn ensure(
     step(name, |step| artifact.ensure(inputs, || make(step)))
 }
 
-/// Compiles the crate of the component to a core module that still carries its interface as a custom section.
-fn compile(workspace: &Workspace, toolchain: &WasmToolchain, features: &[&str], step: &Step) -> Result<Vec<u8>> {
+/// Compiles a crate to a core module that still carries its interface as a custom section.
+fn compile(
+    workspace: &Workspace,
+    toolchain: &WasmToolchain,
+    package: &str,
+    features: &[&str],
+    step: &Step,
+) -> Result<Vec<u8>> {
     // A build folder of its own: another compiler may be at work here, and cargo locks the folder it builds in.
     let target = workspace.target_dir().join("wasm-build");
     let mut cargo = workspace.cargo();
     toolchain.apply(&mut cargo);
-    cargo.args(["build", "--package", CRATE, "--profile", "wasm", "--target", TARGET]).args(features);
+    cargo.args(["build", "--package", package, "--profile", "wasm", "--target", TARGET]).args(features);
     cargo.env("CARGO_TARGET_DIR", &target);
-    process::quiet(&mut cargo, step).map_err(|error| StepFailed::new("build the component", error))?;
-    let module = target.join(TARGET).join("wasm").join(MODULE);
+    process::quiet(&mut cargo, step).map_err(|error| StepFailed::new(format!("build {package}"), error))?;
+    let module = target.join(TARGET).join("wasm").join(format!("{}.wasm", package.replace('-', "_")));
     fs::read(&module).with_context(|| format!("read {}", module.display()))
 }
 

@@ -32,7 +32,7 @@ struct Check {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Needs {
     Nothing,
-    /// The component and its precompiled form, which build scripts embed.
+    /// The component and its precompiled form, which build scripts embed, and the example plugin, which tests load.
     Component,
     /// The `leasebook` command.
     Command,
@@ -118,7 +118,9 @@ impl Context {
         }
         let result = match needs {
             Needs::Nothing => Ok(()),
-            Needs::Component => component::build(&self.workspace).map(|_| ()),
+            Needs::Component => {
+                component::build(&self.workspace).and_then(|_| component::build_plugin(&self.workspace)).map(|_| ())
+            }
             Needs::Command => leasebook::build(&self.workspace).map(|command| self.leasebook = Some(command)),
         };
         match &result {

@@ -57,7 +57,7 @@ enum Task {
         #[arg(long, value_name = "N")]
         seed: Option<u64>,
     },
-    /// Build the component and precompile it; set up the wasm toolchain where it is missing
+    /// Build the component, precompile it, and build the example plugin; set up the wasm toolchain where it is missing
     Wasm,
     /// Replay recorded runs of a folder through `leasebook table`, and compare the answers
     Vectors(vectors::Arguments),
@@ -87,7 +87,8 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
         Task::Soak { names, seed } => tasks::soak(&workspace, &names, seed),
         Task::Wasm => {
             let built = component::build(&workspace)?;
-            println!("{}\n{}", built.component.display(), built.precompiled.display());
+            let plugin = component::build_plugin(&workspace)?;
+            println!("{}\n{}\n{}", built.component.display(), built.precompiled.display(), plugin.display());
             contract::check(&built.component)?;
             Ok(ExitCode::SUCCESS)
         }

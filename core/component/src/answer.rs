@@ -70,6 +70,9 @@ fn limit_reached(which: leasebook::Limit, limit: u64) -> LimitReached {
         Core::Wishes => Limit::Wishes,
         Core::Pins => Limit::Pins,
         Core::Numbers => Limit::Numbers,
+        Core::LeasesPerHolder => Limit::LeasesPerHolder,
+        Core::WaitersPerHolder => Limit::WaitersPerHolder,
+        Core::PinsPerHolder => Limit::PinsPerHolder,
         _ => core::unreachable!(),
     };
     LimitReached { which, limit }

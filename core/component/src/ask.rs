@@ -61,6 +61,9 @@ pub fn options(given: wit::Options) -> Result<(Options, Own), wit::InvalidOption
         options.limits.waiters = limits.waiters as usize;
         options.limits.wishes = limits.wishes as usize;
         options.limits.pins = limits.pins as usize;
+        options.limits.leases_per_holder = limits.leases_per_holder as usize;
+        options.limits.waiters_per_holder = limits.waiters_per_holder as usize;
+        options.limits.pins_per_holder = limits.pins_per_holder as usize;
     }
     options.hash_key = given.hash_key.unwrap_or(0);
     options.events = given.events.unwrap_or(0) as usize;

@@ -9,7 +9,7 @@ use super::{Asked, Table};
 use crate::event::Fact;
 use crate::holder::Holder;
 use crate::lease::{Lease, Mode, NotHeld, PinRefusal, PinToken, Refusal, Released, WaitAttempt, Wish};
-use crate::limits::{HOLDER_BYTES_MAX, Limit, NUMBER_MAX, PATHS_MAX, WAITER_ID_BYTES_MAX};
+use crate::limits::{HOLDER_BYTES_MAX, Limit, Limits, NUMBER_MAX, PATHS_MAX, WAITER_ID_BYTES_MAX};
 use crate::path::Path;
 use crate::record::Record;
 use crate::table::deadlines::Due;
@@ -85,8 +85,10 @@ impl Table {
 
     /// Is there room for the leases that a grant would make?
     fn check_room(&self, asker: u32, asked: &[Asked<'_>]) -> Result<(), Refusal> {
-        let (limit, standing) = (self.options.limits.leases, self.leases.tree.len());
-        if standing + asked.len() > limit {
+        let limits = &self.options.limits;
+        let standing = self.leases.tree.len();
+        let own = if asker == NONE { 0 } else { self.holders.get(asker).leases as usize };
+        if standing + asked.len() > limits.leases || own + asked.len() > limits.leases_per_holder {
             // A location that is asked for twice is one lease.
             let mut new = Tree::new(self.options.hash_key);
             for wish in asked {
@@ -98,8 +100,11 @@ impl Table {
                     new.insert(spot, wish.path, 1, 0, true);
                 }
             }
-            if standing + new.len() > limit {
-                return Err(exceeded(Limit::Leases, limit));
+            if standing + new.len() > limits.leases {
+                return Err(exceeded(Limit::Leases, limits.leases));
+            }
+            if own + new.len() > limits.leases_per_holder {
+                return Err(exceeded(Limit::LeasesPerHolder, limits.leases_per_holder));
             }
         }
         if self.last_generation + asked.len() as u64 > NUMBER_MAX {
@@ -167,7 +172,7 @@ impl Table {
             standing.into_iter().for_each(|slot| self.cancel(slot));
             return Err(Refusal::Deadlock { blocked, cycle });
         }
-        self.check_waiting_room(standing, asked.len())?;
+        self.check_waiting_room(asker, standing, asked.len())?;
         let slot = self.register(attempt, &asked, standing, keeps_place.is_some(), passed, keep_ms);
         let mut blocked = blocked;
         blocked.blockers = self.blockers(slot, Some(ahead.as_ref().map_or(&[], |ahead| &ahead.holders)));
@@ -176,11 +181,15 @@ impl Table {
     }
 
     /// Is there room for one more waiter, in the place of the standing one?
-    fn check_waiting_room(&self, standing: Option<u32>, wishes: usize) -> Result<(), Refusal> {
+    fn check_waiting_room(&self, asker: u32, standing: Option<u32>, wishes: usize) -> Result<(), Refusal> {
         let limits = &self.options.limits;
         let leaving = standing.map_or(0, |slot| self.waiters.get(slot).wishes.len());
+        let own = if asker == NONE { 0 } else { self.holders.get(asker).waiters.len() };
         if self.waiters.len() + 1 - usize::from(standing.is_some()) > limits.waiters {
             return Err(exceeded(Limit::Waiters, limits.waiters));
+        }
+        if own + 1 - usize::from(standing.is_some()) > limits.waiters_per_holder {
+            return Err(exceeded(Limit::WaitersPerHolder, limits.waiters_per_holder));
         }
         if self.waiters.wishes.len() + wishes - leaving > limits.wishes {
             return Err(exceeded(Limit::Wishes, limits.wishes));
@@ -392,15 +401,18 @@ impl Table {
         if paths.is_empty() {
             return Err(PinRefusal::NoPaths);
         }
+        let holder = self.holders.find(holder).unwrap_or(NONE);
+        let own = if holder == NONE { 0 } else { self.holders.get(holder).pins as usize };
+        let Limits { pins, pins_per_holder, .. } = self.options.limits;
         let limits = [
             (Limit::Paths, paths.len() > PATHS_MAX, PATHS_MAX as u64),
-            (Limit::Pins, self.pins.len() >= self.options.limits.pins, self.options.limits.pins as u64),
+            (Limit::Pins, self.pins.len() >= pins, pins as u64),
+            (Limit::PinsPerHolder, own >= pins_per_holder, pins_per_holder as u64),
             (Limit::Numbers, self.last_token == NUMBER_MAX, NUMBER_MAX),
         ];
         if let Some(&(which, _, limit)) = limits.iter().find(|(_, reached, _)| *reached) {
             return Err(PinRefusal::LimitExceeded { which, limit });
         }
-        let holder = self.holders.find(holder).unwrap_or(NONE);
         let mut slots = Vec::new();
         for &path in paths {
             let own = Path::parse(path).and_then(|path| self.own_over(holder, path, mode));

@@ -68,6 +68,9 @@ impl Options {
             (limits.waiters <= WAITERS_MAX, "limits.waiters", "at most 10 000"),
             (limits.wishes <= WISHES_MAX, "limits.wishes", "at most 1 000 000"),
             (limits.pins <= PINS_MAX, "limits.pins", "at most 100 000"),
+            (limits.leases_per_holder <= LEASES_MAX, "limits.leases-per-holder", "at most 1 000 000"),
+            (limits.waiters_per_holder <= WAITERS_MAX, "limits.waiters-per-holder", "at most 10 000"),
+            (limits.pins_per_holder <= PINS_MAX, "limits.pins-per-holder", "at most 100 000"),
         ];
         match checks.iter().find(|(good, ..)| !good) {
             Some(&(_, field, expected)) => Err(InvalidOptions { field, expected }),

@@ -140,18 +140,22 @@ fn options_are_refused_out_of_their_bounds_only() {
         Options { default_ttl_ms: 1, ..Options::default() },
         Options { default_ttl_ms: 86_400_000, ..Options::default() },
         Options { memory_bytes_max: 1 << 30, ..Options::default() },
-        Options { limits: Limits { leases: 0, waiters: 0, wishes: 0, pins: 0 }, ..Options::default() },
+        Options {
+            limits: Limits { leases: 0, waiters: 0, wishes: 0, pins: 0, ..Options::default().limits },
+            ..Options::default()
+        },
     ];
+    let with = |limits| Options { limits, ..Options::default() };
     let bad = [
         ("default-ttl-ms", Options { default_ttl_ms: 0, ..Options::default() }),
         ("default-ttl-ms", Options { default_ttl_ms: 86_400_001, ..Options::default() }),
-        ("limits.leases", Options { limits: Limits { leases: highest.leases + 1, ..highest }, ..Options::default() }),
-        (
-            "limits.waiters",
-            Options { limits: Limits { waiters: highest.waiters + 1, ..highest }, ..Options::default() },
-        ),
-        ("limits.wishes", Options { limits: Limits { wishes: highest.wishes + 1, ..highest }, ..Options::default() }),
-        ("limits.pins", Options { limits: Limits { pins: highest.pins + 1, ..highest }, ..Options::default() }),
+        ("limits.leases", with(Limits { leases: highest.leases + 1, ..highest })),
+        ("limits.waiters", with(Limits { waiters: highest.waiters + 1, ..highest })),
+        ("limits.wishes", with(Limits { wishes: highest.wishes + 1, ..highest })),
+        ("limits.pins", with(Limits { pins: highest.pins + 1, ..highest })),
+        ("limits.leases-per-holder", with(Limits { leases_per_holder: highest.leases + 1, ..highest })),
+        ("limits.waiters-per-holder", with(Limits { waiters_per_holder: highest.waiters + 1, ..highest })),
+        ("limits.pins-per-holder", with(Limits { pins_per_holder: highest.pins + 1, ..highest })),
         ("memory-bytes-max", Options { memory_bytes_max: 0, ..Options::default() }),
         ("memory-bytes-max", Options { memory_bytes_max: u64::MAX, ..Options::default() }),
     ];
@@ -170,7 +174,7 @@ fn options_are_refused_out_of_their_bounds_only() {
 
 #[test]
 fn a_set_limit_is_kept() {
-    let limits = Limits { leases: 1, waiters: 1, wishes: 1, pins: 1 };
+    let limits = Limits { leases: 1, waiters: 1, wishes: 1, pins: 1, ..Options::default().limits };
     let (mut table, _) = table_with(Options { limits, ..Options::default() });
     let [a, b] = ["/a", "/b"].map(|path| [Wish::exclusive(path)]);
     assert_eq!(reason(table.acquire("a", &a, None).unwrap()), "granted 1");

@@ -6,6 +6,7 @@ mod hostile;
 mod loading;
 mod operations;
 mod poisoned;
+mod session;
 mod shared;
 mod time;
 

@@ -42,6 +42,15 @@ pub struct Arguments {
     /// The most pins of the table
     #[arg(long, value_name = "N", default_value_t = PINS_MAX, help_heading = "Bounds")]
     pins_max: usize,
+    /// The most leases of one holder
+    #[arg(long, value_name = "N", default_value_t = LEASES_MAX, help_heading = "Bounds")]
+    leases_per_holder_max: usize,
+    /// The most waiters of one holder
+    #[arg(long, value_name = "N", default_value_t = WAITERS_MAX, help_heading = "Bounds")]
+    waiters_per_holder_max: usize,
+    /// The most pins of one holder
+    #[arg(long, value_name = "N", default_value_t = PINS_MAX, help_heading = "Bounds")]
+    pins_per_holder_max: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -65,6 +74,9 @@ impl Arguments {
                 waiters: self.waiters_max,
                 wishes: self.wishes_max,
                 pins: self.pins_max,
+                leases_per_holder: self.leases_per_holder_max,
+                waiters_per_holder: self.waiters_per_holder_max,
+                pins_per_holder: self.pins_per_holder_max,
             },
             events: self.events,
             journal: self.journal,

@@ -82,7 +82,7 @@ impl Model {
         if let Some(cycle) = self.deadlock(holder, &waiter.wants) {
             return Err(Refusal::Deadlock { blocked: Box::new(blocked), cycle });
         }
-        if let Err(refusal) = self.check_room_for_waiter(waiter.wants.len()) {
+        if let Err(refusal) = self.check_room_for_waiter(&waiter.holder, waiter.wants.len()) {
             self.waiters = before;
             return Err(refusal);
         }
@@ -144,14 +144,22 @@ impl Model {
         if !new.is_empty() && self.leases.len() + new.len() > most {
             return Err(exceeded(Limit::Leases, most as u64));
         }
+        let most = self.options.limits.leases_per_holder;
+        let own = self.leases.iter().filter(|lease| lease.holder == holder).count();
+        if !new.is_empty() && own + new.len() > most {
+            return Err(exceeded(Limit::LeasesPerHolder, most as u64));
+        }
         Ok(())
     }
 
-    fn check_room_for_waiter(&self, wishes: usize) -> Result<(), Refusal> {
+    fn check_room_for_waiter(&self, holder: &str, wishes: usize) -> Result<(), Refusal> {
         let limits = self.options.limits;
         let standing: usize = self.waiters.iter().map(|waiter| waiter.wants.len()).sum();
         if self.waiters.len() + 1 > limits.waiters {
             return Err(exceeded(Limit::Waiters, limits.waiters as u64));
+        }
+        if self.waiters.iter().filter(|waiter| waiter.holder == holder).count() + 1 > limits.waiters_per_holder {
+            return Err(exceeded(Limit::WaitersPerHolder, limits.waiters_per_holder as u64));
         }
         if standing + wishes > limits.wishes {
             return Err(exceeded(Limit::Wishes, limits.wishes as u64));

@@ -97,6 +97,10 @@ impl Model {
         if self.pins.len() >= self.options.limits.pins {
             return Err(PinRefusal::LimitExceeded { which: Limit::Pins, limit: self.options.limits.pins as u64 });
         }
+        let most = self.options.limits.pins_per_holder;
+        if self.pins.iter().filter(|pin| pin.holder == holder).count() >= most {
+            return Err(PinRefusal::LimitExceeded { which: Limit::PinsPerHolder, limit: most as u64 });
+        }
         let mut generations = Vec::new();
         for path in paths {
             let want = Want { path: path.to_string(), location: locate(path), mode };

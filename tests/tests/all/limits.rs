@@ -25,13 +25,17 @@ fn over(which: Limit, limit: u64) -> Refusal {
 #[test]
 fn options_out_of_their_bounds_make_no_table() {
     let good = Limits::default();
+    let with = |limits| Options { limits, ..Options::default() };
     let cases = [
         (Options { default_ttl_ms: 0, ..Options::default() }, "default-ttl-ms"),
         (Options { default_ttl_ms: TTL_MS_MAX + 1, ..Options::default() }, "default-ttl-ms"),
-        (Options { limits: Limits { leases: LEASES_MAX + 1, ..good }, ..Options::default() }, "limits.leases"),
-        (Options { limits: Limits { waiters: WAITERS_MAX + 1, ..good }, ..Options::default() }, "limits.waiters"),
-        (Options { limits: Limits { wishes: WISHES_MAX + 1, ..good }, ..Options::default() }, "limits.wishes"),
-        (Options { limits: Limits { pins: PINS_MAX + 1, ..good }, ..Options::default() }, "limits.pins"),
+        (with(Limits { leases: LEASES_MAX + 1, ..good }), "limits.leases"),
+        (with(Limits { waiters: WAITERS_MAX + 1, ..good }), "limits.waiters"),
+        (with(Limits { wishes: WISHES_MAX + 1, ..good }), "limits.wishes"),
+        (with(Limits { pins: PINS_MAX + 1, ..good }), "limits.pins"),
+        (with(Limits { leases_per_holder: LEASES_MAX + 1, ..good }), "limits.leases-per-holder"),
+        (with(Limits { waiters_per_holder: WAITERS_MAX + 1, ..good }), "limits.waiters-per-holder"),
+        (with(Limits { pins_per_holder: PINS_MAX + 1, ..good }), "limits.pins-per-holder"),
     ];
     for (options, field) in cases {
         let error = Table::new(options).expect_err("no table");
@@ -166,6 +170,58 @@ fn the_limit_of_pins_counts_those_that_stand() {
     assert_eq!(table.pin(deadline, "ada", &["/a"], Mode::Exclusive, None), full);
     assert!(table.unpin(deadline, first));
     assert!(table.pin(deadline, "ada", &["/a"], Mode::Exclusive, None).is_ok());
+}
+
+#[test]
+fn the_limit_of_leases_of_one_holder_leaves_the_others_their_room() {
+    let mut table = table(Fairness::Barge, Limits { leases_per_holder: 2, ..Limits::default() });
+    let full = over(Limit::LeasesPerHolder, 2);
+    assert_eq!(table.acquire(NOW, "ada", &["/a", "/b", "/c"].map(Wish::exclusive), None), Err(full.clone()));
+    table.acquire(NOW, "ada", &["/a", "/b", "/a/"].map(Wish::exclusive), None).expect("two locations");
+    assert_eq!(table.acquire(NOW, "ada", &[Wish::exclusive("/c")], None), Err(full.clone()));
+    assert_eq!(table.wait_attempt(NOW, &attempt("w", "ada", &[Wish::exclusive("/c")])), Err(full.clone()));
+    table.acquire(NOW, "ada", &["/a", "/b"].map(Wish::exclusive), None).expect("what it has already");
+    table.acquire(NOW, "bob", &["/c", "/d"].map(Wish::exclusive), None).expect("another holder");
+    table.release(NOW, "ada", Release::Paths(&["/a"])).expect("released");
+    table.acquire(NOW, "ada", &[Wish::exclusive("/e")], None).expect("room again");
+    // What only a pin keeps stands as well.
+    let pin = table.pin(NOW, "ada", &["/e"], Mode::Exclusive, None).expect("held");
+    table.release(NOW, "ada", Release::Paths(&["/e"])).expect("released");
+    assert_eq!(table.acquire(NOW, "ada", &[Wish::exclusive("/f")], None), Err(full));
+    assert!(table.unpin(NOW, pin));
+    table.acquire(NOW, "ada", &[Wish::exclusive("/f")], None).expect("room again");
+}
+
+#[test]
+fn a_holder_that_floods_the_waiters_is_refused_and_the_others_wait_on() {
+    let mut table = table(Fairness::Barge, Limits { waiters_per_holder: 2, ..Limits::default() });
+    table.acquire(NOW, "ada", &[Wish::exclusive("/a")], None).expect("granted");
+    let wishes = [Wish::exclusive("/a")];
+    let mut ask = |id: &str, holder: &str| table.wait_attempt(NOW, &attempt(id, holder, &wishes)).expect_err("held");
+    assert_eq!(ask("1", "bob").reason(), "conflict");
+    assert_eq!(ask("2", "bob").reason(), "conflict");
+    for n in 3..100 {
+        assert_eq!(ask(&n.to_string(), "bob"), over(Limit::WaitersPerHolder, 2));
+    }
+    assert_eq!(ask("2", "bob").reason(), "conflict", "a waiter that stands asks again");
+    assert_eq!(ask("3", "cy").reason(), "conflict");
+    assert_eq!(table.status(NOW).waiters.len(), 3);
+    assert!(table.cancel_wait(NOW, "1"));
+    let refusal = table.wait_attempt(NOW, &attempt("4", "bob", &wishes)).expect_err("held");
+    assert_eq!(refusal.reason(), "conflict");
+}
+
+#[test]
+fn the_limit_of_pins_of_one_holder_counts_its_own() {
+    let mut table = table(Fairness::Barge, Limits { pins_per_holder: 1, ..Limits::default() });
+    table.acquire(NOW, "ada", &[Wish::exclusive("/a")], None).expect("granted");
+    table.acquire(NOW, "bob", &[Wish::exclusive("/b")], None).expect("granted");
+    let pin = table.pin(NOW, "ada", &["/a"], Mode::Exclusive, None).expect("held");
+    let full = Err(PinRefusal::LimitExceeded { which: Limit::PinsPerHolder, limit: 1 });
+    assert_eq!(table.pin(NOW, "ada", &["/a"], Mode::Exclusive, None), full);
+    assert!(table.pin(NOW, "bob", &["/b"], Mode::Exclusive, None).is_ok(), "another holder");
+    assert!(table.unpin(NOW, pin));
+    assert!(table.pin(NOW, "ada", &["/a"], Mode::Exclusive, None).is_ok());
 }
 
 #[test]

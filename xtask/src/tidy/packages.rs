@@ -11,9 +11,10 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// Which of our packages a package of ours may depend on, tests included. A new package gets a line here.
-const DIRECTIONS: [(&str, &[&str]); 7] = [
+const DIRECTIONS: [(&str, &[&str]); 8] = [
     ("leasebook", &[]),
     ("leasebook-component", &["leasebook"]),
+    ("leasebook-plugin", &[]),
     ("leasebook-wasmtime", &[]),
     ("leasebook-service", &["leasebook", "leasebook-wasmtime"]),
     ("leasebook-tests", &["leasebook", "leasebook-wasmtime"]),

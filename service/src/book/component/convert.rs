@@ -53,6 +53,9 @@ fn limit(which: wasm::Limit) -> Option<Limit> {
         wasm::Limit::Wishes => Limit::Wishes,
         wasm::Limit::Pins => Limit::Pins,
         wasm::Limit::Numbers => Limit::Numbers,
+        wasm::Limit::LeasesPerHolder => Limit::LeasesPerHolder,
+        wasm::Limit::WaitersPerHolder => Limit::WaitersPerHolder,
+        wasm::Limit::PinsPerHolder => Limit::PinsPerHolder,
         wasm::Limit::CallBytes | wasm::Limit::MemoryBytes => return None,
     })
 }
