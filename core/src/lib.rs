@@ -34,6 +34,7 @@ mod event;
 mod holder;
 mod lease;
 pub mod limits;
+pub mod marker;
 mod path;
 mod record;
 mod sentence;

@@ -148,7 +148,7 @@ fn more(f: &mut Formatter<'_>, all: usize, said: usize) -> fmt::Result {
 }
 
 /// An id or a path from outside, cut and escaped.
-struct Quoted<'a>(&'a str);
+pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
 impl Display for Quoted<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

@@ -1,5 +1,5 @@
 //! Generated from `wit/`: the types of the interfaces, and what a host must answer to a guest that imports them.
-#![allow(unused_qualifications, clippy::all)]
+#![allow(missing_docs, unused_qualifications, clippy::all)]
 
 wasmtime::component::bindgen!({
     path: "../wit",
@@ -19,6 +19,24 @@ pub mod plugin {
             "leasebook:lease/table": crate::bindings::leasebook::lease::table,
             "leasebook:lease/session.pinned": crate::session::Pinned,
         },
+        additional_derives: [PartialEq],
+    });
+}
+
+/// What the component exports for writer leases, and what it imports for them.
+pub mod writer {
+    wasmtime::component::bindgen!({
+        path: "../wit",
+        inline: "
+            package leasebook:host;
+            world writer {
+                import leasebook:lease/marker-files@0.1.0;
+                export leasebook:lease/writer-lease@0.1.0;
+            }
+        ",
+        world: "leasebook:host/writer",
+        imports: { default: trappable },
+        with: { "leasebook:lease/marker-files.place": crate::writer::Place },
         additional_derives: [PartialEq],
     });
 }

@@ -77,7 +77,7 @@ fn instantiate(plan: &Plan<'_>) -> Result<(Store<State>, Exports), LoadError> {
     let bytes_max = usize::try_from(plan.instance_bytes_max).unwrap_or(usize::MAX);
     // Growth beyond the bound traps by that name, instead of by the `unreachable` that an allocator ends in.
     let limits = StoreLimitsBuilder::new().memory_size(bytes_max).trap_on_grow_failure(true).build();
-    let mut store = Store::new(plan.component.engine(), State { now_ms: 0, limits });
+    let mut store = Store::new(plan.component.engine(), State { now_ms: 0, limits, files: None });
     store.limiter(|state| &mut state.limits);
     store.set_epoch_deadline(TICKS_UNBOUNDED);
     // Answers are copies of what the instance holds, and its memory is bounded already.

@@ -1,7 +1,9 @@
 //! The compiled component: made once, instantiated for each table.
 
+use crate::bindings::writer::leasebook::lease::marker_files;
 use crate::error::LoadError;
-use wasmtime::component::{Component, InstancePre, Linker};
+use crate::writer::Files;
+use wasmtime::component::{Component, HasSelf, InstancePre, Linker};
 use wasmtime::{Config, Engine, StoreLimits};
 
 /// The component that the crate carries: `wit/`'s world `leasebook` over the core.
@@ -13,6 +15,8 @@ pub(crate) struct State {
     pub now_ms: u64,
     /// The bound on its memory.
     pub limits: StoreLimits,
+    /// Where its marker files are; a table has none.
+    pub files: Option<Files>,
 }
 
 /// A lease component, compiled for this machine. Clones are cheap and share the code.
@@ -48,8 +52,8 @@ impl TableComponent {
         Self::from_binary(engine, EMBEDDED)
     }
 
-    /// Compiles a component: any that exports `leasebook:lease/table` and imports no more than
-    /// `leasebook:lease/clock`.
+    /// Compiles a component: any that exports `leasebook:lease/table` or `leasebook:lease/writer-lease`, and imports no
+    /// more than `leasebook:lease/clock` and `leasebook:lease/marker-files`.
     pub fn from_binary(engine: &Engine, bytes: &[u8]) -> Result<Self, LoadError> {
         Self::link(Component::from_binary(engine, bytes).map_err(LoadError::component)?)
     }
@@ -99,6 +103,7 @@ impl TableComponent {
         let pre = linker
             .instance("leasebook:lease/clock@0.1.0")
             .and_then(|mut clock| clock.func_wrap("now", |store, ()| Ok((store.data().now_ms,))))
+            .and_then(|()| marker_files::add_to_linker::<State, HasSelf<State>>(&mut linker, |state| state))
             .and_then(|()| linker.instantiate_pre(&component));
         Ok(Self { pre: pre.map_err(LoadError::component)?, component })
     }

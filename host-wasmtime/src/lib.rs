@@ -67,6 +67,7 @@ mod session;
 mod sizes;
 mod table;
 mod types;
+pub mod writer;
 
 pub use answers::{
     Blocked, Deadlock, EndedLease, Event, Fact, GrantedLease, RefreshedLease, Refusal, Refused, RefusedAttempt,

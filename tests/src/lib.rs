@@ -8,6 +8,7 @@ pub mod agree;
 pub mod decode;
 pub mod facts;
 pub mod line;
+pub mod markers;
 pub mod model;
 pub mod op;
 pub mod paths;

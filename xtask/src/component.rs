@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use wasm_encoder::{Module, RawSection};
+use wasm_encoder::{Component, Module, RawSection};
 use wasmparser::{Parser, Payload};
 use wit_component::ComponentEncoder;
 
@@ -166,7 +166,31 @@ fn compile(
 pub fn encode(module: &[u8]) -> Result<Vec<u8>> {
     let stripped = strip(module).context("read the module that cargo built")?;
     let mut encoder = ComponentEncoder::default();
-    encoder.validate(true).module(&stripped).and_then(|encoder| encoder.encode()).context("encode the component")
+    let component = encoder.validate(true).module(&stripped).and_then(|encoder| encoder.encode());
+    unnamed(&component.context("encode the component")?).context("read the component that was encoded")
+}
+
+/// Drops the custom sections of a component itself: names of its parts, which only tools read.
+fn unnamed(component: &[u8]) -> Result<Vec<u8>> {
+    let mut kept = Component::new();
+    let mut depth = 0_u32;
+    for payload in Parser::new(0).parse_all(component) {
+        let payload = payload?;
+        let section = payload.as_section().filter(|_| depth == 0);
+        if let Some((id, range)) = section
+            && !matches!(payload, Payload::CustomSection(_))
+        {
+            let (start, end) = (usize::try_from(range.start)?, usize::try_from(range.end)?);
+            let data = component.get(start..end).context("a section reaches past the end")?;
+            kept.section(&RawSection { id, data });
+        }
+        match payload {
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+            Payload::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    Ok(kept.finish())
 }
 
 /// Drops the custom sections that only tools read; those that say what the component's interface is stay.

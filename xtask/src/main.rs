@@ -10,6 +10,7 @@ mod error;
 mod fresh;
 mod gate;
 mod leasebook;
+mod peers;
 mod process;
 mod progress;
 mod tasks;
@@ -61,7 +62,7 @@ enum Task {
     Wasm,
     /// Replay recorded runs of a folder through `leasebook table`, and compare the answers
     Vectors(vectors::Arguments),
-    /// Measure, with optimized code: `cargo xtask bench table`
+    /// Measure, with optimized code: `cargo xtask bench table`, `cargo xtask bench writer`
     Bench {
         /// Handed on to `leasebook-bench`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "ARGUMENT")]

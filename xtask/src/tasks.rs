@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use crate::component;
 use crate::leasebook;
+use crate::peers;
 use crate::process;
 use crate::workspace::Workspace;
 
@@ -29,12 +30,18 @@ pub fn soak(workspace: &Workspace, names: &[String], seed: Option<u64>) -> Resul
     hand_over(&mut cargo)
 }
 
-/// Builds the component and the one that answers constants, and measures; `arguments` go to `leasebook-bench`.
+/// Builds the component and the one that answers constants, sets up what a benchmark compares with, and measures;
+/// `arguments` go to `leasebook-bench`.
 pub fn bench(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
     component::build(workspace)?;
     component::build_baseline(workspace)?;
     let mut cargo = workspace.cargo();
-    hand_over(cargo.args(["run", "--release", "--package", "leasebook-bench", "--"]).args(arguments))
+    cargo.args(["run", "--release", "--package", "leasebook-bench", "--"]).args(arguments);
+    if arguments.first().is_some_and(|name| name == "writer") {
+        cargo.arg("--command").arg(leasebook::build_released(workspace)?);
+        cargo.arg("--peers").arg(peers::install(workspace)?);
+    }
+    hand_over(&mut cargo)
 }
 
 fn hand_over(command: &mut Command) -> Result<ExitCode> {

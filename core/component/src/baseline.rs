@@ -3,7 +3,7 @@
 //! It is measured beside the table and never shipped. `acquire` answers one lease and `release` one path, as long as
 //! those of the benchmark; the rest answers nothing.
 
-use crate::bindings::exports::leasebook::lease::table as wit;
+use crate::bindings::exports::leasebook::lease::{table as wit, writer_lease as writer};
 use alloc::{string::String, vec, vec::Vec};
 
 /// The component.
@@ -117,5 +117,58 @@ impl wit::GuestTable for Constant {
 
     fn records(&self, _: wit::Extent) -> Vec<wit::Record> {
         Vec::new()
+    }
+}
+
+/// A store that is none: writer leases are measured against the system calls that they make, not against constants.
+pub struct NoStore;
+
+impl writer::Guest for Component {
+    type Store = NoStore;
+    type Lease = NoStore;
+}
+
+impl writer::GuestStore for NoStore {
+    fn open(_: writer::Layout) -> Result<writer::Store, writer::InvalidLayout> {
+        Ok(writer::Store::new(Self))
+    }
+
+    fn acquire(&self, _: String) -> Result<writer::Acquisition, writer::Failed> {
+        Ok(writer::Acquisition::Busy(Vec::new()))
+    }
+
+    fn inspect(&self, _: String) -> Result<Vec<writer::Marker>, writer::Failed> {
+        Ok(Vec::new())
+    }
+
+    fn recover(&self, _: String, _: bool) -> Result<writer::Recovery, writer::Failed> {
+        Ok(writer::Recovery { removed: Vec::new(), kept: Vec::new(), tidied: Vec::new() })
+    }
+
+    fn remove_named(
+        &self,
+        _: String,
+        _: String,
+        _: Option<(String, u32)>,
+    ) -> Result<writer::NamedRemoval, writer::Failed> {
+        Ok(writer::NamedRemoval::Absent)
+    }
+
+    fn left(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+impl writer::GuestLease for NoStore {
+    fn path(&self) -> String {
+        String::new()
+    }
+
+    fn owner(&self) -> writer::Owner {
+        writer::Owner { pid: 1, host: String::new(), nonce: String::new() }
+    }
+
+    fn release(&self) -> Result<writer::Released, writer::Failed> {
+        Ok(writer::Released::Released)
     }
 }

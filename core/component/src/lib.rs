@@ -24,6 +24,8 @@ mod book;
 mod durable;
 #[cfg(any(target_arch = "wasm32", not(feature = "baseline")))]
 mod memory;
+#[cfg(not(feature = "baseline"))]
+mod writer;
 
 /// Generated from `wit/`.
 #[allow(missing_docs, unused_qualifications, clippy::all)]

@@ -9,6 +9,7 @@ mod poisoned;
 mod session;
 mod shared;
 mod time;
+mod writer;
 
 use leasebook_wasmtime::{LeaseTable, ManualClock, Options, TableComponent};
 use std::sync::LazyLock;

@@ -12,6 +12,7 @@ mod run;
 mod standing;
 mod table;
 mod waiters;
+mod writer;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -30,6 +31,25 @@ struct Arguments {
 enum Command {
     /// The lease table: natively, through the component, its memory, and its waiters
     Table(TableArguments),
+    /// Writer leases: beside bare system calls, other libraries, and `flock`
+    Writer(WriterArguments),
+}
+
+/// What to measure of writer leases with, and where the figures go.
+#[derive(Debug, clap::Args)]
+struct WriterArguments {
+    /// A run of a few seconds, whose figures mean nothing
+    #[arg(long)]
+    quick: bool,
+    /// The `leasebook` command
+    #[arg(long, value_name = "FILE")]
+    command: PathBuf,
+    /// Where the packages of the peers are installed
+    #[arg(long, value_name = "FOLDER")]
+    peers: PathBuf,
+    /// Where the JSON goes
+    #[arg(long, value_name = "FILE", default_value_os_t = run::default_json("writer"))]
+    json: PathBuf,
 }
 
 /// What to measure of the table, and where the figures go.
@@ -42,7 +62,7 @@ struct TableArguments {
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<run::Part>,
     /// Where the JSON goes
-    #[arg(long, value_name = "FILE", default_value_os_t = run::default_json())]
+    #[arg(long, value_name = "FILE", default_value_os_t = run::default_json("table"))]
     json: PathBuf,
 }
 
@@ -60,6 +80,12 @@ fn run(arguments: &Arguments) -> Result<()> {
     match &arguments.command {
         Command::Table(TableArguments { quick, only, json }) => {
             let report = run::table(*quick, only)?;
+            print!("{}", report.markdown());
+            report.write_json(json)
+        }
+        Command::Writer(WriterArguments { quick, command, peers, json }) => {
+            let given = writer::Given { command: command.clone(), peers: peers.clone() };
+            let report = run::writer(*quick, &given)?;
             print!("{}", report.markdown());
             report.write_json(json)
         }

@@ -19,7 +19,9 @@ pub struct Row {
     peer: Option<Peer>,
     /// Ours by the peer's.
     ratio: Option<f64>,
-    /// The target: of the ratio where there is a peer, else of the cost.
+    /// Ours less the peer's, where that is what counts.
+    more: Option<f64>,
+    /// The target: of the ratio or of the difference where there is a peer, else of the cost.
     at_most: Option<f64>,
     met: Option<bool>,
 }
@@ -42,51 +44,84 @@ impl Row {
     pub fn nanos(what: String, ours: f64, peer: Peer, at_most: Option<f64>) -> Self {
         let ratio = ours / peer.cost;
         let met = at_most.map(|at_most| ratio <= at_most);
-        Self { what, unit: "ns", ours, peer: Some(peer), ratio: Some(ratio), at_most, met }
+        Self { what, unit: "ns", ours, peer: Some(peer), ratio: Some(ratio), more: None, at_most, met }
+    }
+
+    /// A time that may be so much longer than another.
+    pub fn more_nanos(what: String, ours: f64, peer: (&'static str, f64), at_most: f64) -> Self {
+        Self::more(what, "ns", ours, peer, at_most)
+    }
+
+    /// Bytes that may be so many more than others.
+    pub fn more_bytes(what: String, ours: f64, peer: (&'static str, f64), at_most: f64) -> Self {
+        Self::more(what, "bytes", ours, peer, at_most)
+    }
+
+    fn more(what: String, unit: &'static str, ours: f64, (peer, cost): (&'static str, f64), at_most: f64) -> Self {
+        let (more, peer) = (ours - cost, Some(Peer::new(peer, cost)));
+        let met = Some(more <= at_most);
+        Self { what, unit, ours, peer, ratio: None, more: Some(more), at_most: Some(at_most), met }
     }
 
     /// A number of bytes.
     pub fn bytes(what: String, ours: f64, at_most: Option<f64>) -> Self {
         let met = at_most.map(|at_most| ours <= at_most);
-        Self { what, unit: "bytes", ours, peer: None, ratio: None, at_most, met }
+        Self { what, unit: "bytes", ours, peer: None, ratio: None, more: None, at_most, met }
     }
+}
+
+/// Which benchmark it is, and how it measures.
+#[derive(Debug, Clone, Copy)]
+pub struct About {
+    /// The name: `cargo xtask bench NAME`.
+    pub name: &'static str,
+    /// The title of the page.
+    pub title: &'static str,
+    /// How it was measured, as a paragraph.
+    pub how: &'static str,
 }
 
 /// What a run found, with what it was found on.
 #[derive(Debug, Serialize)]
 pub struct Report {
     quick: bool,
-    command: &'static str,
+    command: String,
     processor: String,
     cores: usize,
     rustc: &'static str,
     rows: Vec<Row>,
+    #[serde(skip)]
+    about: About,
 }
 
 impl Report {
     /// Puts the facts of this machine beside the rows.
-    pub fn new(rows: Vec<Row>, quick: bool) -> Self {
-        let command = if quick { "cargo xtask bench table --quick" } else { "cargo xtask bench table" };
+    pub fn new(about: About, rows: Vec<Row>, quick: bool) -> Self {
+        let command = format!("cargo xtask bench {}{}", about.name, if quick { " --quick" } else { "" });
         let cores = std::thread::available_parallelism().map_or(1, Into::into);
-        Self { quick, command, processor: processor(), cores, rustc: env!("LEASEBOOK_BENCH_RUSTC"), rows }
+        Self { quick, command, processor: processor(), cores, rustc: env!("LEASEBOOK_BENCH_RUSTC"), rows, about }
     }
 
     /// The page.
     pub fn markdown(&self) -> String {
-        let mut page = String::from("# What the table costs\n\n");
+        let mut page = format!("# {}\n\n", self.about.title);
         if self.quick {
-            page.push_str("A quick run over small tables: these figures mean nothing.\n\n");
+            page.push_str("A quick run with little to do: these figures mean nothing.\n\n");
         }
         page.push_str("| ratio | at most | met | what | ours | beside | peer |\n");
         page.push_str("|---:|---:|:---|:---|---:|---:|:---|\n");
         for row in &self.rows {
-            let (ratio, beside, peer) = match (&row.peer, row.ratio) {
-                (Some(peer), Some(ratio)) => (format!("{ratio:.2}"), amount(peer.cost, row.unit), peer.what),
-                _ => (String::new(), String::new(), ""),
+            let (beside, peer) =
+                row.peer.as_ref().map_or_else(Default::default, |peer| (amount(peer.cost, row.unit), peer.what));
+            let ratio = match (row.ratio, row.more) {
+                (Some(ratio), _) => format!("{ratio:.2}"),
+                (None, Some(more)) => format!("+ {}", amount(more, row.unit)),
+                (None, None) => String::new(),
             };
             let at_most = match row.at_most {
-                Some(at_most) if row.peer.is_none() => amount(at_most, row.unit),
-                Some(at_most) => at_most.to_string(),
+                Some(at_most) if row.more.is_some() => format!("+ {}", amount(at_most, row.unit)),
+                Some(at_most) if row.ratio.is_none() => amount(at_most, row.unit),
+                Some(at_most) => format!("{:.2}", at_most).trim_end_matches('0').trim_end_matches('.').to_owned(),
                 None => String::new(),
             };
             let met = row.met.map_or("", |met| if met { "yes" } else { "**no**" });
@@ -96,8 +131,8 @@ impl Report {
         }
         let judged = self.rows.iter().filter_map(|row| row.met).collect::<Vec<_>>();
         let met = judged.iter().filter(|&&met| met).count();
-        let (command, rustc, processor, cores) = (self.command, self.rustc, &self.processor, self.cores);
-        let _ = write!(page, "\n{met} of {} targets met. {}", judged.len(), HOW.replace('\n', " ").trim());
+        let Self { command, rustc, processor, cores, about, .. } = self;
+        let _ = write!(page, "\n{met} of {} targets met. {}", judged.len(), about.how.replace('\n', " ").trim());
         let _ = writeln!(page, "\n\nMeasured on {processor}, {cores} cores, with {rustc}, by:\n\n    {command}");
         page
     }
@@ -112,14 +147,6 @@ impl Report {
         fs::write(file, json).with_context(|| format!("write {}", file.display()))
     }
 }
-
-const HOW: &str = "
-Both sides of a row run in turn in one process, 500 pairs each time, over up to 100 000 paths that lie all over the
-standing tree (five segments, 32 names a directory, sixteen holders, the asker one of them) in an order that jumps
-about: the processor time of the thread, the median over all sweeps. The map is given a copy of each key, as the table
-makes one. Where an operation must be undone before it can be measured again, each is timed alone and the median of a
-thousand counts; undoing is not timed. Bytes are those asked of the allocator.
-";
 
 fn amount(number: f64, unit: &str) -> String {
     format!("{} {unit}", thousands(number.round() as usize))

@@ -6,6 +6,7 @@ mod field_cases;
 mod hostile_records;
 mod limits;
 mod listed;
+mod markers;
 mod model_vectors;
 mod no_scan;
 mod paths;

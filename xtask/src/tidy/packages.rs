@@ -11,14 +11,15 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// Which of our packages a package of ours may depend on, tests included. A new package gets a line here.
-const DIRECTIONS: [(&str, &[&str]); 8] = [
+const DIRECTIONS: [(&str, &[&str]); 9] = [
     ("leasebook", &[]),
     ("leasebook-component", &["leasebook"]),
     ("leasebook-plugin", &[]),
-    ("leasebook-wasmtime", &[]),
-    ("leasebook-service", &["leasebook", "leasebook-wasmtime"]),
-    ("leasebook-tests", &["leasebook", "leasebook-wasmtime"]),
-    ("leasebook-bench", &["leasebook", "leasebook-wasmtime"]),
+    ("leasebook-files", &["leasebook"]),
+    ("leasebook-wasmtime", &["leasebook-files"]),
+    ("leasebook-service", &["leasebook", "leasebook-files", "leasebook-wasmtime"]),
+    ("leasebook-tests", &["leasebook", "leasebook-files", "leasebook-wasmtime"]),
+    ("leasebook-bench", &["leasebook", "leasebook-files", "leasebook-wasmtime"]),
     ("xtask", &[]),
 ];
 
@@ -277,7 +278,7 @@ mod tests {
                 packages(&[package("leasebook", &[]), package("leasebook-wasmtime", &[dependency("leasebook", kind)])]);
             assert_eq!(
                 bad.directions(),
-                ["leasebook-wasmtime: depends on leasebook, expected of ours only []"],
+                ["leasebook-wasmtime: depends on leasebook, expected of ours only [\"leasebook-files\"]"],
                 "{kind:?}"
             );
         }
