@@ -16,24 +16,45 @@ pub enum Exit {
     NoInput = 66,
     /// The runtime failed; what it had answered until then stands.
     Runtime = 70,
+    /// The marker cannot be created.
+    CannotCreate = 73,
     /// Input or output failed.
     Io = 74,
+    /// Another writer is in the way.
+    Busy = 75,
+    /// A marker is not what it should be.
+    Marker = 76,
+    /// The system does not allow it.
+    NotPermitted = 77,
+    /// The command to run was found, and could not be run.
+    NotRun = 126,
+    /// The command to run was not found.
+    NotFound = 127,
 }
 
 impl Exit {
     /// All of them, with what `--help` says of each.
-    pub const ALL: [(Self, &str); 6] = [
+    pub const ALL: [(Self, &str); 12] = [
         (Self::Success, "everything was answered; a refusal is an answer"),
         (Self::Usage, "the command line was not understood"),
         (Self::BadLine, "at the end of the input: some line was bad, the others were answered"),
-        (Self::NoInput, "the folder for the demo is missing, or has too little in it"),
+        (Self::NoInput, "the folder or the marker that was named is missing, or is not usable"),
         (Self::Runtime, "the runtime failed, and the book is gone"),
+        (Self::CannotCreate, "run: the marker cannot be created: no space, a read-only file system, or the like"),
         (Self::Io, "reading or writing failed (a closed output ends quietly, with 0 or 65)"),
+        (Self::Busy, "run: another writer is in the way, and nothing was run; try again later"),
+        (
+            Self::Marker,
+            "run: CMD ended with 0, but its lease had been lost; recover --remove: the marker names another",
+        ),
+        (Self::NotPermitted, "run, inspect, recover: the system does not allow it"),
+        (Self::NotRun, "run: CMD cannot be run"),
+        (Self::NotFound, "run: CMD is not found"),
     ];
 
     /// The section of `--help`.
     pub fn help() -> String {
-        let lines = Self::ALL.iter().map(|(exit, meaning)| format!("  {:>2}  {meaning}\n", *exit as u8));
+        let lines = Self::ALL.iter().map(|(exit, meaning)| format!("  {:>3}  {meaning}\n", *exit as u8));
         format!("Exit codes:\n{}", lines.collect::<String>())
     }
 }

@@ -1,9 +1,11 @@
-//! The `leasebook` command: a lease book over a pipe, and a demonstration of it on a real tree.
+//! The `leasebook` command: writer leases of directories, a lease book over a pipe, and a demonstration of it on a real
+//! tree.
 
 mod book;
 mod demo;
 mod exit;
 mod pipe;
+mod writer;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use exit::Exit;
@@ -19,6 +21,12 @@ struct Arguments {
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    /// Hold the writer lease of a directory while a command runs
+    Run(writer::RunArguments),
+    /// See who writes to a directory
+    Inspect(writer::InspectArguments),
+    /// Remove what dead writers left in a directory
+    Recover(writer::RecoverArguments),
     /// Keep a lease book over a pipe: operations as JSON lines in, answers as JSON lines out
     Table(pipe::Arguments),
     /// See two agents contend for the files of a folder, on one screen
@@ -28,6 +36,7 @@ enum Command {
 fn first_commands() -> String {
     format!(
         "Try first:
+  leasebook run . -- make        run a command as the only writer of this folder
   leasebook demo                 two agents contend for the files of this folder, on one screen
   leasebook table --help         the operations of a book, with examples
   echo '{{\"op\":\"acquire\",\"holder\":\"me\",\"paths\":[\"/srv/src\"]}}' | leasebook table
@@ -47,12 +56,15 @@ fn main() -> ExitCode {
         }
     };
     let done = match arguments.command {
-        None => Arguments::command().print_help().map(|()| Exit::Success).map_err(Into::into),
-        Some(Command::Table(arguments)) => pipe::run(&arguments),
-        Some(Command::Demo(arguments)) => demo::run(&arguments),
+        None => Arguments::command().print_help().map(|()| Exit::Success.into()).map_err(Into::into),
+        Some(Command::Run(arguments)) => writer::run(&arguments),
+        Some(Command::Inspect(arguments)) => writer::inspect(&arguments).map(Into::into),
+        Some(Command::Recover(arguments)) => writer::recover(&arguments).map(Into::into),
+        Some(Command::Table(arguments)) => pipe::run(&arguments).map(Into::into),
+        Some(Command::Demo(arguments)) => demo::run(&arguments).map(Into::into),
     };
     match done {
-        Ok(exit) => exit.into(),
+        Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
             Exit::Io.into()

@@ -1,14 +1,16 @@
-//! `leasebook demo`: two agents contend for a real directory tree, on one screen.
+//! `leasebook demo`: two agents contend for a real directory tree, and two commands for a folder, on one screen.
 //!
-//! It is the table at work, not a recording: each step is performed by a lease book, and what is printed is its answer.
-//! The tree is only read, and the clock is the story's own, so that nothing waits.
+//! It is the table and the writer lease at work, not a recording: each step is performed, and what is printed is the
+//! answer. The tree is only read, and the clock of the table is the story's own, so that nothing waits.
 
 mod screen;
 mod story;
 mod tree;
+mod writers;
 
 use crate::book::{Answer, Book, Fault, RuntimeName};
 use crate::exit::Exit;
+use anyhow::Context;
 use leasebook::Options;
 use serde::Serialize;
 use serde_json::Value;
@@ -16,6 +18,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use story::{Scene, Step, story};
 use tree::{Tree, Unusable, project_of};
+use writers::Turn;
 
 /// The arguments of `leasebook demo`.
 #[derive(clap::Args, Debug)]
@@ -43,6 +46,8 @@ struct DemoSaid<'a> {
     root: &'a str,
     runtime: &'static str,
     scenes: Vec<SceneSaid<'a>>,
+    /// Empty where the system has no `cat` and `true`.
+    writers: &'a [Turn],
 }
 
 #[derive(Serialize)]
@@ -79,10 +84,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
         Err(Fault::Bad(bad)) => anyhow::bail!("the demo asked for something that is no operation: {bad:?}"),
     };
+    let turns = if cfg!(unix) { writers::play().context("playing two writers")? } else { Vec::new() };
     let printed = if arguments.json {
-        print_json(&tree, arguments.runtime, &played)
+        print_json(&tree, arguments.runtime, &played, &turns)
     } else {
-        screen::print(&tree, arguments.runtime, &played)
+        screen::print(&tree, arguments.runtime, &played, &turns)
     };
     match printed {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Success),
@@ -112,11 +118,11 @@ fn play(tree: &Tree, runtime: RuntimeName) -> Result<Vec<(&'static str, Vec<Play
     Ok(scenes)
 }
 
-fn print_json(tree: &Tree, runtime: RuntimeName, scenes: &[(&str, Vec<Played>)]) -> io::Result<()> {
+fn print_json(tree: &Tree, runtime: RuntimeName, scenes: &[(&str, Vec<Played>)], writers: &[Turn]) -> io::Result<()> {
     let scenes = scenes.iter().map(|(scene, steps)| {
         let steps = steps.iter().map(|Played { step, answer }| StepSaid { operation: &step.operation, answer });
         SceneSaid { scene, steps: steps.collect() }
     });
-    let all = DemoSaid { root: &tree.root, runtime: runtime.name(), scenes: scenes.collect() };
+    let all = DemoSaid { root: &tree.root, runtime: runtime.name(), scenes: scenes.collect(), writers };
     writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&all)?)
 }

@@ -3,6 +3,7 @@
 use super::Played;
 use super::story::{REVIEWER, Step, WRITER};
 use super::tree::Tree;
+use super::writers::{EXPORT, NIGHTLY, Turn};
 use crate::book::{Answer, Refused, RuntimeName};
 use anstyle::{AnsiColor, Style};
 use leasebook::Refusal;
@@ -23,7 +24,7 @@ const FIRST: Style = AnsiColor::Cyan.on_default();
 const SECOND: Style = AnsiColor::Magenta.on_default();
 
 /// Prints the scenes; coloured on a terminal, unless it or the environment asks for none.
-pub fn print(tree: &Tree, runtime: RuntimeName, scenes: &[(&str, Vec<Played>)]) -> io::Result<()> {
+pub fn print(tree: &Tree, runtime: RuntimeName, scenes: &[(&str, Vec<Played>)], writers: &[Turn]) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     let (asks_width, name_width) = widths(scenes);
     let runs_on = match runtime {
@@ -47,7 +48,40 @@ pub fn print(tree: &Tree, runtime: RuntimeName, scenes: &[(&str, Vec<Played>)]) 
             }
         }
     }
+    print_writers(&mut out, writers, name_width)?;
     writeln!(out, "\nYour own: `leasebook demo DIR`. As JSON: `--json`. To drive a table: `leasebook table --help`.")
+}
+
+/// The second part, in the columns of the first but for the time.
+fn print_writers(out: &mut impl Write, turns: &[Turn], name_width: usize) -> io::Result<()> {
+    if turns.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    styled(out, STRONG, "Two commands write to one folder, each under `leasebook run`.")?;
+    writeln!(out, " These are processes and files.\n")?;
+    let width = turns.iter().map(|turn| turn.command.chars().count()).max().unwrap_or(0);
+    let mut scene = "";
+    for turn in turns {
+        let name = if turn.scene == scene { "" } else { turn.scene };
+        scene = turn.scene;
+        styled(out, STRONG, &format!("{name:<name_width$}"))?;
+        let who = if turn.who == NIGHTLY { FIRST } else { SECOND };
+        write!(out, "  ")?;
+        styled(out, who, &format!("{:<width$}", turn.who, width = NIGHTLY.len().max(EXPORT.len())))?;
+        write!(out, "  {:<width$}  ", turn.command)?;
+        let style = match turn.code {
+            None => WAITS,
+            Some(0) => GOOD,
+            Some(_) => NO,
+        };
+        styled(out, style, &turn.ended)?;
+        writeln!(out)?;
+        for part in wrapped(&turn.said, WIDTH - INDENT).iter().filter(|_| !turn.said.is_empty()) {
+            writeln!(out, "{:INDENT$}{part}", "")?;
+        }
+    }
+    Ok(())
 }
 
 fn widths(scenes: &[(&str, Vec<Played>)]) -> (usize, usize) {

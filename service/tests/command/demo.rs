@@ -1,8 +1,14 @@
-//! The demo tells six scenes on one screen, on a real tree.
+//! The demo tells six scenes of a table and two of writer leases on one screen, on a real tree and real processes.
 
 use super::{RUNTIMES, command, run};
 use serde_json::{Value, json};
 use std::fs;
+
+/// Those of writer leases, where there are `cat` and `true`.
+#[cfg(unix)]
+const WRITERS: [&str; 2] = ["one writer at a time", "a writer is killed"];
+#[cfg(not(unix))]
+const WRITERS: [&str; 0] = [];
 
 const SCENES: [&str; 6] =
     ["grant", "refusal", "directory over file", "deadlock", "pin across expiry", "takeover after a ttl"];
@@ -28,7 +34,7 @@ fn six_scenes_in_order_on_one_screen() {
     let dir = tree(&["core/src/lib.rs", "docs/DESIGN.md", "README.md"]);
     let out = demo(&dir, &[]);
     let mut rest = out.as_str();
-    for scene in SCENES {
+    for scene in SCENES.iter().chain(&WRITERS) {
         let at = rest.find(&format!("\n{scene} ")).unwrap_or_else(|| panic!("{scene}: {out}"));
         rest = &rest[at + 1..];
     }
@@ -45,7 +51,22 @@ fn six_scenes_in_order_on_one_screen() {
     }
     assert!(!out.contains("not as told"), "{out}");
     assert!(!out.contains('\u{1b}'), "no colour where it is piped");
-    assert!(out.lines().count() <= 27, "{} lines: {out}", out.lines().count());
+    assert!(out.lines().count() <= 36, "{} lines: {out}", out.lines().count());
+}
+
+#[test]
+#[cfg(unix)]
+fn two_writers_are_told_of_each_other_and_a_killed_one_is_recovered() {
+    let dir = tree(&["a/b", "c/d"]);
+    let said: Value = serde_json::from_str(&demo(&dir, &["--json"])).unwrap();
+    let turns = said["writers"].as_array().unwrap();
+    let codes: Vec<&Value> = turns.iter().map(|turn| &turn["code"]).collect();
+    assert_eq!(codes, [&Value::Null, &json!(75), &Value::Null, &json!(0)]);
+    let busy = turns[1]["said"].as_str().unwrap();
+    assert!(busy.starts_with("busy: archive is being written by process "), "{busy}");
+    let process = turns[0]["ended"].as_str().unwrap().strip_prefix("runs as ").unwrap();
+    assert!(busy.contains(process), "{busy} by {process}");
+    assert_eq!(turns[3]["said"], "");
 }
 
 #[test]

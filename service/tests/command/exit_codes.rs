@@ -4,18 +4,33 @@ use super::{command, run, table};
 use std::process::Stdio;
 
 /// What `--help` lists, and what the runs below end with.
-const DOCUMENTED: [(i32, &str); 6] = [
+const DOCUMENTED: [(i32, &str); 12] = [
     (0, "everything was answered"),
     (64, "command line"),
     (65, "line was bad"),
-    (66, "folder"),
+    (66, "folder or the marker"),
     (70, "runtime"),
+    (73, "cannot be created"),
     (74, "reading or writing"),
+    (75, "another writer"),
+    (76, "lease had been lost"),
+    (77, "not allow"),
+    (126, "cannot be run"),
+    (127, "not found"),
 ];
 
 #[test]
 fn help_lists_exactly_these() {
-    for arguments in [&["--help"][..], &["table", "--help"], &["table", "-h"], &["demo", "--help"], &[]] {
+    for arguments in [
+        &["--help"][..],
+        &["table", "--help"],
+        &["table", "-h"],
+        &["demo", "--help"],
+        &["run", "--help"],
+        &["inspect", "--help"],
+        &["recover", "--help"],
+        &[],
+    ] {
         let help = run(arguments, "");
         assert_eq!((help.code, help.err.as_str()), (0, ""), "{arguments:?}");
         let (_, codes) = help.out.split_once("Exit codes:\n").unwrap_or_else(|| panic!("{arguments:?}: {}", help.out));
@@ -36,7 +51,7 @@ fn help_lists_exactly_these() {
 #[test]
 fn without_arguments_it_shows_what_to_try() {
     let help = run(&[], "").out;
-    for first in ["leasebook demo", "leasebook table --help", "| leasebook table\n"] {
+    for first in ["leasebook run . -- make", "leasebook demo", "leasebook table --help", "| leasebook table\n"] {
         assert!(help.contains(first), "{first}: {help}");
     }
 }
@@ -61,6 +76,24 @@ fn a_command_line_that_is_not_understood_is_64() {
         &["table", "--leases-max", "1000001"],
         &["table", "extra"],
         &["demo", "--colour"],
+        &["run"],
+        &["run", "."],
+        &["run", ".", "true"],
+        &["run", ".", "--wait", "-1", "--", "true"],
+        &["run", ".", "--wait", "2592001", "--", "true"],
+        &["run", ".", "--marker-dir", "", "--", "true"],
+        &["run", ".", "--marker-dir", "../x", "--", "true"],
+        &["run", ".", "--legacy", "/etc/passwd", "--", "true"],
+        &["inspect"],
+        &["inspect", ".", "--marker-dir", ".."],
+        &["recover", ".", "--marker-dir", "a/b"],
+        &["recover", ".", "--remove", "0123456789abcdef0123456789abcdef"],
+        &["recover", ".", "--remove", "0123456789abcdef0123456789abcdef", "--host", "h"],
+        &["recover", ".", "--remove", "../x", "--host", "h", "--pid", "1"],
+        &["recover", ".", "--remove", "0123456789abcdef0123456789abcdef", "--host", "h", "--pid", "-1"],
+        &["recover", ".", "--host", "h", "--pid", "1"],
+        &["recover", ".", "--unrecognized"],
+        &["recover", ".", "--apply", "--remove", "x", "--host", "h", "--pid", "1"],
     ] {
         let run = run(arguments, "");
         assert_eq!((run.code, run.out.as_str()), (64, ""), "{arguments:?}");

@@ -5,6 +5,8 @@ mod demo;
 mod exit_codes;
 mod pipe;
 mod runtimes;
+#[cfg(unix)]
+mod writer;
 
 use serde_json::Value;
 use std::io::Write;
