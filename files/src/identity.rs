@@ -6,6 +6,7 @@
 
 use crate::error::{FileCode, FileError, FileStep};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// The number of the initial namespace of process ids, which Linux gives to it alone
 /// (`PROC_PID_INIT_INO` in `include/linux/proc_ns.h`).
@@ -19,7 +20,24 @@ const BOOT_DIGITS: usize = 8;
 /// The host's name, with the namespace of process ids where it is not the initial one.
 ///
 /// `;pidns=?` says that it could not be found out; such a name is foreign to everybody, itself included.
+///
+/// It is found out once in the life of a process: a host that is given another name meanwhile must not make a process
+/// take its own markers for another's. A fork finds it out anew.
 pub fn identity() -> Result<String, FileError> {
+    static KNOWN: Mutex<Option<(u32, String)>> = Mutex::new(None);
+    let pid = std::process::id();
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*known {
+        Some((of, identity)) if *of == pid => Ok(identity.clone()),
+        _ => {
+            let identity = found_out()?;
+            *known = Some((pid, identity.clone()));
+            Ok(identity)
+        }
+    }
+}
+
+fn found_out() -> Result<String, FileError> {
     let host = host_name()?;
     if host.is_empty() {
         let said = "the host has no name; set one, or give the store an identity";
@@ -95,6 +113,7 @@ mod tests {
     fn it_is_the_same_each_time() {
         let first = identity().unwrap();
         assert!(!first.is_empty());
+        assert_eq!(found_out().unwrap(), first);
         assert_eq!(identity().unwrap(), first);
     }
 }

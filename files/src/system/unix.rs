@@ -66,9 +66,18 @@ impl Directories {
     pub fn root(&mut self) -> Result<&Path, FileError> {
         if self.root.is_none() {
             let failed = |path: &Path, error: std::io::Error| FileError::new(FileStep::ResolveRoot, path, error);
-            let path = self.destination.canonicalize().map_err(|error| failed(&self.destination, error))?;
-            let handle = retry_on_intr(|| fs::open(&path, PLACE | OFlags::NOFOLLOW, Mode::empty()))
-                .map_err(|error| failed(&path, error.into()))?;
+            // Opened first, so that what it is called is the path of what is open.
+            let handle = retry_on_intr(|| fs::open(&self.destination, PLACE, Mode::empty()))
+                .map_err(|error| failed(&self.destination, error.into()))?;
+            let (path, handle) = match physical(&handle) {
+                Some(path) => (path, handle),
+                None => {
+                    let path = self.destination.canonicalize().map_err(|error| failed(&self.destination, error))?;
+                    let handle = retry_on_intr(|| fs::open(&path, PLACE | OFlags::NOFOLLOW, Mode::empty()))
+                        .map_err(|error| failed(&path, error.into()))?;
+                    (path, handle)
+                }
+            };
             let stat = fs::fstat(&handle).map_err(|error| failed(&path, error.into()))?;
             self.root = Some(Root { path, handle, file: FileId::of(&stat) });
         }
@@ -296,6 +305,20 @@ impl Directories {
         let root = self.root.as_ref().expect("it was opened by the caller");
         (&root.path, root.handle.as_fd())
     }
+}
+
+/// The path of what is open, where the system tells it: one call, instead of one for each of its segments.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn physical(directory: &OwnedFd) -> Option<PathBuf> {
+    use rustix::fd::AsRawFd;
+    let path = std::fs::read_link(format!("/proc/self/fd/{}", directory.as_raw_fd())).ok()?;
+    // What lies outside the root of this process has no path here.
+    path.is_absolute().then_some(path)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn physical(_: &OwnedFd) -> Option<PathBuf> {
+    None
 }
 
 fn handle<'a>(markers: &'a Markers, directory: &Path) -> Result<BorrowedFd<'a>, FileError> {
