@@ -28,7 +28,7 @@ impl Plugin {
     fn load(component: &Component, table: &SharedLeaseTable, holder: &str) -> wasmtime::Result<Self> {
         let mut linker = Linker::<Data>::new(component.engine());
         add_session_to_linker(&mut linker, |data| SessionView::new(&mut data.session, &mut data.handles))?;
-        let data = Data { session: Session::new(table.clone(), holder)?, handles: ResourceTable::new() };
+        let data = Data { session: Session::new(table.clone(), holder), handles: ResourceTable::new() };
         let mut store = Store::new(component.engine(), data);
         store.set_fuel(FUEL)?;
         let instance = linker.instantiate(&mut store, component)?;

@@ -35,7 +35,7 @@ pub struct Plan<'a> {
 }
 
 /// Epochs that pass during no call.
-const TICKS_UNBOUNDED: u64 = 1 << 62;
+pub const TICKS_UNBOUNDED: u64 = 1 << 62;
 
 impl Book {
     pub fn new(plan: &Plan<'_>) -> Result<Self, LoadError> {

@@ -1,9 +1,10 @@
-//! The lease book as a WebAssembly component under wasmtime: lease tables for a host, and for its guests.
+//! The lease book as a WebAssembly component under wasmtime: lease tables and writer leases for a host, and for its
+//! guests and plugins.
 //!
 //! A [`LeaseTable`] runs the component that this crate carries; it decides who may write what, and until when. The
 //! host gives it a [`Clock`]. A [`SharedLeaseTable`] is for many threads, an `AsyncLeaseTable` (feature `tokio`) for
 //! asynchronous callers, and with [`add_to_linker`] a guest that imports `leasebook:lease/table` is given a table that
-//! the host chose.
+//! the host chose. A plugin gets a [`Session`]: that table under one holder. Writer leases are in [`writer`].
 //!
 //! ```
 //! use leasebook_wasmtime::{LeaseTable, ManualClock, Mode, Options, Refusal, Release, Verdict, Wish};
@@ -85,9 +86,7 @@ pub use component::TableComponent;
 pub use error::{CallError, LoadError};
 pub use guest::{LeaseCtx, LeaseCtxBuilder, LeaseView, add_to_linker};
 pub use options::{CALL_BYTES_MAX, MEMORY_BYTES_MAX, Options};
-pub use session::{
-    Pinned, SESSION_WAITER_ID_BYTES_MAX, Session, SessionError, SessionView, add_session_to_linker, call_plugin,
-};
+pub use session::{Pinned, SESSION_WAITER_ID_BYTES_MAX, Session, SessionView, add_session_to_linker, call_plugin};
 pub use table::{Builder, LeaseTable, SharedLeaseTable};
 pub use types::{Period, Release, WaitAttempt, Wish};
 // The versions of the types of the API that are wasmtime's own.

@@ -3,7 +3,6 @@
 //! Unlike [`add_to_linker`](crate::add_to_linker) this is a border between guests: nothing that a plugin says names a
 //! holder. Its waiter ids get a prefix that no other session has, and its pins are handles that only it holds.
 
-use crate::Refusal;
 use crate::bindings::leasebook::lease::table::{
     self as wit, Covering, Lease, Limit, LimitReached, Mode, PinRefused, PinToken, RefreshRefused, Refused, Released,
 };
@@ -15,8 +14,11 @@ use std::hash::{BuildHasher, RandomState};
 use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 use wasmtime::{Result, Store};
 
-/// The longest waiter id of a plugin, in bytes: what the table takes, less room for the prefix of the session.
-pub const SESSION_WAITER_ID_BYTES_MAX: usize = 200;
+/// The longest waiter id of a plugin, in bytes: what the table takes (256) less the prefix of the session.
+pub const SESSION_WAITER_ID_BYTES_MAX: usize = 256 - PREFIX_BYTES;
+
+/// Sixteen hexadecimal digits and a full stop.
+const PREFIX_BYTES: usize = 17;
 
 /// What one plugin may do with a table: everything that a holder may, as one holder. A part of the data of its store.
 ///
@@ -31,31 +33,14 @@ pub struct Session {
     over: bool,
 }
 
-/// Why there is no session.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SessionError {
-    /// The table does not take this holder.
-    #[error("the holder is unusable: expected 1 to 256 bytes without control characters")]
-    InvalidHolder,
-    /// The table does not answer.
-    #[error(transparent)]
-    Call(#[from] CallError),
-}
-
 impl Session {
-    /// A session of this holder. A holder has one session at a time: when one ends, so does everything of the holder.
-    pub fn new(table: SharedLeaseTable, holder: impl Into<String>) -> std::result::Result<Self, SessionError> {
+    /// A session of this holder: 1 to 256 bytes without control characters, else the table refuses whatever the plugin
+    /// asks. A holder has one session at a time: when one ends, so does everything of the holder.
+    pub fn new(table: SharedLeaseTable, holder: impl Into<String>) -> Self {
         let holder = holder.into();
-        // The table looks at the holder before it sees that nothing is asked for.
-        if let Err(refused) = table.acquire(&holder, &[], None)?
-            && refused.reason == Refusal::InvalidHolder
-        {
-            return Err(SessionError::InvalidHolder);
-        }
         // Drawn, so that neither a plugin nor whoever uses the table directly hits upon it.
         let prefix = format!("{:016x}.", RandomState::new().hash_one(&holder));
-        Ok(Self { table, holder, prefix, handles: 0, over: false })
+        Self { table, holder, prefix, handles: 0, over: false }
     }
 
     /// For whom the plugin speaks.
@@ -69,24 +54,38 @@ impl Session {
         self.table.end_session(&self.holder)
     }
 
-    fn own_id(&self, id: &str) -> Option<String> {
-        (id.len() <= SESSION_WAITER_ID_BYTES_MAX).then(|| format!("{}{id}", self.prefix))
+    /// The ids, as the plugin says them, of its waiters whose attempt would now be granted, in queue order: it is time to
+    /// call the plugin again.
+    pub fn ready(&self) -> std::result::Result<Vec<String>, CallError> {
+        let ready = self.table.ready()?;
+        Ok(ready.iter().filter_map(|id| id.strip_prefix(&self.prefix)).map(str::to_owned).collect())
     }
 
-    /// How many pins may be open at once.
-    fn pins_max(&self) -> u32 {
+    /// A waiter id as the table knows it.
+    fn own_id(&self, id: &str) -> String {
+        format!("{}{id}", self.prefix)
+    }
+
+    /// How many handles of pins may be open at once, and the bound that says so.
+    fn handles_max(&self) -> LimitReached {
         let limits = self.table.options().limits;
-        limits.pins_per_holder.min(limits.pins)
+        let (which, limit) = match limits.pins < limits.pins_per_holder {
+            true => (Limit::Pins, limits.pins),
+            false => (Limit::PinsPerHolder, limits.pins_per_holder),
+        };
+        LimitReached { which, limit: limit.into() }
     }
 
-    fn sentence(&self, say: impl FnOnce() -> String) -> Option<String> {
+    /// The sentence of a bound, as the table says it.
+    fn sentence(&self, reached: LimitReached) -> Option<String> {
+        let say = || format!("the limit of {} is reached for {}", reached.limit, reached.which.name());
         self.table.options().sentences.then(say)
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // It fails only where the table is poisoned, and then nothing of anybody stands any more.
+        // It fails only where the table is poisoned. A host that restores it from records ends the sessions there.
         let _ = self.end();
     }
 }
@@ -168,12 +167,7 @@ impl interface::Host for SessionView<'_> {
 
     fn wait_attempt(&mut self, attempt: interface::Attempt) -> Answer<Vec<Lease>, Refused> {
         let session = self.live()?;
-        let Some(waiter_id) = session.own_id(&attempt.waiter_id) else {
-            let limit = SESSION_WAITER_ID_BYTES_MAX as u64;
-            let sentence = session.sentence(|| format!("waiter-id: expected at most {limit} bytes"));
-            let reason = wit::Refusal::LimitExceeded(LimitReached { which: Limit::WaiterId, limit });
-            return Ok(Err(Refused { reason, sentence }));
-        };
+        let waiter_id = session.own_id(&attempt.waiter_id);
         let wishes: Vec<Wish<'_>> = attempt.wishes.iter().map(Wish::from).collect();
         let attempt = WaitAttempt {
             waiter_id: &waiter_id,
@@ -183,21 +177,26 @@ impl interface::Host for SessionView<'_> {
             allow_hold: attempt.allow_hold,
             keep: attempt.keep_ms.map(Period),
         };
-        Ok(session.table.wait_attempt(&attempt)?.map_err(Into::into))
+        Ok(session.table.wait_attempt(&attempt)?.map_err(|refused| {
+            let mut refused = Refused::from(refused);
+            if let wit::Refusal::LimitExceeded(reached) = &mut refused.reason
+                && reached.which == Limit::WaiterId
+            {
+                // The table counts the prefix; the plugin knows nothing of it.
+                reached.limit = SESSION_WAITER_ID_BYTES_MAX as u64;
+                refused.sentence = session.sentence(*reached);
+            }
+            refused
+        }))
     }
 
     fn cancel_wait(&mut self, waiter_id: String) -> Result<bool> {
         let session = self.live()?;
-        match session.own_id(&waiter_id) {
-            Some(id) => Ok(session.table.cancel_wait(&id)?),
-            None => Ok(false),
-        }
+        Ok(session.table.cancel_wait(&session.own_id(&waiter_id))?)
     }
 
     fn ready(&mut self) -> Result<Vec<String>> {
-        let session = self.live()?;
-        let ready = session.table.ready()?;
-        Ok(ready.iter().filter_map(|id| id.strip_prefix(&session.prefix)).map(str::to_owned).collect())
+        Ok(self.live()?.ready()?)
     }
 
     fn refresh(&mut self, generation: u64, ttl_ms: Option<f64>) -> Answer<Lease, RefreshRefused> {
@@ -224,22 +223,22 @@ impl interface::Host for SessionView<'_> {
 
     fn pin(&mut self, paths: Vec<String>, mode: Mode, for_ms: Option<u64>) -> Answer<Resource<Pinned>, PinRefused> {
         let session = self.live()?;
-        let limit = session.pins_max();
-        if session.handles >= limit {
-            let limit = LimitReached { which: Limit::PinsPerHolder, limit: limit.into() };
-            let sentence = session.sentence(|| format!("the limit of {} is reached for pins-per-holder", limit.limit));
-            return Ok(Err(PinRefused { reason: wit::PinRefusal::LimitExceeded(limit), sentence }));
-        }
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
         let deadline = for_ms.map(|for_ms| session.table.now_ms().saturating_add(for_ms));
-        match session.table.pin(&session.holder, &paths, mode, deadline)? {
-            Ok(token) => {
-                let pinned = self.handles.push(Pinned { token })?;
-                self.session.handles += 1;
-                Ok(Ok(pinned))
-            }
-            Err(refused) => Ok(Err(refused.into())),
+        let token = match session.table.pin(&session.holder, &paths, mode, deadline)? {
+            Ok(token) => token,
+            Err(refused) => return Ok(Err(refused.into())),
+        };
+        // The table counts pins that stand. A handle is kept here until it is dropped, also when its pin has run out.
+        let reached = session.handles_max();
+        if u64::from(session.handles) >= reached.limit {
+            session.table.unpin(token)?;
+            let sentence = session.sentence(reached);
+            return Ok(Err(PinRefused { reason: wit::PinRefusal::LimitExceeded(reached), sentence }));
         }
+        let pinned = self.handles.push(Pinned { token })?;
+        self.session.handles += 1;
+        Ok(Ok(pinned))
     }
 
     fn unpin(&mut self, what: Resource<Pinned>) -> Result<bool> {

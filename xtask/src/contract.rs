@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use wasmparser::{Encoding, Parser, Payload};
 
-/// The largest component, in bytes: what stands, so that it can only shrink. `docs/DESIGN.md`, section 8, says what was
-/// aimed at, and where the bytes go.
+/// The largest component, in bytes. It grows only with a line in `docs/DESIGN.md`, section 8, which says what was aimed
+/// at, and where the bytes go.
 pub const SIZE_MAX: u64 = 256 * 1024;
 
 /// The interfaces it may import, and must: without their version.

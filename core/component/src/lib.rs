@@ -1,7 +1,7 @@
 //! The lease table as a WebAssembly component: the glue between `leasebook` and the interfaces of `wit/`, and nothing
 //! else. It decides nothing; it lifts arguments, reads the clock once for each operation, and lowers answers.
 //!
-//! Invariants: it imports only the clock. It traps only where its memory is used up, or where the table itself is
+//! Invariants: it imports only the clock and the effects of marker files. It traps only where its memory is used up, or where the table itself is
 //! broken. Nothing here runs natively; that it compiles for a host is for the checks of the workspace.
 //!
 //! # Limitations

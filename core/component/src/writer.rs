@@ -6,7 +6,7 @@ use crate::book::Component;
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 use leasebook::marker::{
     Acquire, Acquisition, Code, Effect, Failure, FileCode, FileError, Identity, Inspect, InvalidLayout, Layout, Left,
     MarkerRecord, MarkerState, NamedRemoval, Outcome, OwnerRecord, Recover, Release, Released, RemoveNamed, Step,
@@ -22,6 +22,8 @@ pub struct Store {
 pub struct Lease {
     place: Place,
     release: RefCell<Release>,
+    /// It was tried to release it, and that is all that dropping it does.
+    tried: Cell<bool>,
     left: Rc<RefCell<Vec<Left>>>,
 }
 
@@ -58,7 +60,12 @@ impl wit::GuestStore for Store {
         Ok(match acquired.map_err(failed)? {
             Acquisition::Acquired(owned) => {
                 let release = RefCell::new(Release::new(owned));
-                wit::Acquisition::Acquired(wit::Lease::new(Lease { place, release, left: self.left.clone() }))
+                wit::Acquisition::Acquired(wit::Lease::new(Lease {
+                    place,
+                    release,
+                    tried: Cell::new(false),
+                    left: self.left.clone(),
+                }))
             }
             Acquisition::Busy { owners } => wit::Acquisition::Busy(markers(owners)),
             Acquisition::Legacy { legacy, path } => wit::Acquisition::Legacy(wit::Legacy { name: legacy, path }),
@@ -120,6 +127,7 @@ impl wit::GuestLease for Lease {
 
 impl Lease {
     fn run(&self) -> Result<wit::Released, Failure> {
+        self.tried.set(true);
         let mut machine = self.release.borrow_mut();
         let released = drive(&self.place, &mut |outcome| machine.next(outcome))?;
         Ok(match released {
@@ -131,10 +139,12 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        // Nobody is told; what could not be removed is tried again by the store.
-        if self.run().is_err() {
-            self.left.borrow_mut().extend(self.release.borrow().left());
+        if !self.tried.get() {
+            // Nobody is told how it went.
+            let _ = self.run();
         }
+        // What could not be removed is tried again by the store.
+        self.left.borrow_mut().extend(self.release.borrow().left());
     }
 }
 
@@ -161,7 +171,7 @@ fn perform(place: &Place, effect: &Effect) -> Outcome {
 fn attempt(place: &Place, effect: &Effect) -> Result<Outcome, files::Failure> {
     Ok(match effect {
         Effect::ResolveRoot => {
-            let files::Locations { root, markers } = place.resolve_root()?;
+            let files::Places { root, markers } = place.resolve_root()?;
             Outcome::Root { root, markers }
         }
         Effect::LegacyExists { name } => match place.legacy_exists(name)? {

@@ -26,9 +26,13 @@ impl bindings::Guest for Example {
         match verb {
             "acquire" => acquire(path),
             "wait" => wait("turn", path),
+            "wait-as" => {
+                path.split_once(' ').map_or_else(|| Err("wait-as ID PATH".into()), |(id, path)| wait(id, path))
+            }
             "ready" => Ok(session::ready().join(" ")),
             "cancel" => Ok(session::cancel_wait("turn").to_string()),
-            "pin" => pin(path),
+            "pin" => pin(path, None),
+            "brief-pin" => pin(path, Some(1_000)),
             "unpin" => Ok(PINS.take().into_iter().map(session::unpin).filter(|unpinned| *unpinned).count().to_string()),
             "release" => Ok(released()),
             "end" => Ok(session::end_session().to_string()),
@@ -63,8 +67,8 @@ fn wait(waiter_id: &str, path: &str) -> Result<String, String> {
     Ok(format!("{} has {path}, generation {}", session::holder(), leases[0].generation))
 }
 
-fn pin(path: &str) -> Result<String, String> {
-    let pinned = session::pin(&[path.into()], Mode::Exclusive, None)
+fn pin(path: &str, for_ms: Option<u64>) -> Result<String, String> {
+    let pinned = session::pin(&[path.into()], Mode::Exclusive, for_ms)
         .map_err(|PinRefused { sentence, reason }| sentence.unwrap_or_else(|| format!("{reason:?}")))?;
     PINS.with_borrow_mut(|pins| pins.push(pinned));
     Ok(format!("{path} stays in place"))

@@ -99,10 +99,10 @@ impl wit::HostPlace for State {
         Ok(files.places.push(Place { files: made })?)
     }
 
-    fn resolve_root(&mut self, place: Resource<Place>) -> Answer<wit::Locations> {
+    fn resolve_root(&mut self, place: Resource<Place>) -> Answer<wit::Places> {
         self.effect(&place, false, |files| {
             let places = files.resolve_root()?;
-            Ok(wit::Locations { root: shown(&places.root), markers: shown(&places.markers) })
+            Ok(wit::Places { root: shown(&places.root), markers: shown(&places.markers) })
         })
     }
 

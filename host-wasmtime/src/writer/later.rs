@@ -14,7 +14,7 @@ use crate::error::CallError;
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let archive = tempfile::tempdir()?;
 /// # let archive = archive.path().to_str().ok_or("a path in UTF-8")?;
-/// let leases = AsyncWriterLeaseStore::from(WriterLeaseStore::builder(".writers").build()?);
+/// let leases = AsyncWriterLeaseStore::from(WriterLeaseStore::builder(".leasebook-writers").build()?);
 /// if let Acquisition::Acquired(lease) = leases.acquire(archive).await? {
 ///     leases.call(move |_, _| lease.release()).await?;
 /// }

@@ -1,8 +1,8 @@
 //! Writer leases by marker files, decided by the component and carried out on the file system of this machine.
 //!
 //! A process that wants to write below a directory publishes a marker there, which others see and, once the process is
-//! gone, recover. It is the same protocol, byte for byte, as that of the crate `leasebook-files` and of the JavaScript
-//! package: they exclude each other on one destination.
+//! gone, recover. It is the same protocol, byte for byte, as that of the crate `leasebook-files`: they exclude each other
+//! on one destination.
 //!
 //! ```
 //! use leasebook_wasmtime::writer::{Acquisition, WriterLeaseStore};
@@ -10,7 +10,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let archive = tempfile::tempdir()?;
 //! # let archive = archive.path().to_str().ok_or("a path in UTF-8")?;
-//! let leases = WriterLeaseStore::builder(".writers").build()?;
+//! let leases = WriterLeaseStore::builder(".leasebook-writers").build()?;
 //! match leases.acquire(archive, None)? {
 //!     Acquisition::Acquired(lease) => {
 //!         // Anybody else is told who is there, at once.
@@ -28,7 +28,9 @@
 //! # Limitations
 //!
 //! Those of the protocol are on the page of `leasebook-files`. Here, all operations of one store run one after the
-//! other, in one instance; a program that works on many destinations at once makes a store for each.
+//! other, in one instance; a program that works on many destinations at once makes a store for each. A trap poisons the
+//! store: leases that it acquired before can no longer be released, and their markers stay until this process ends or an
+//! operator removes them. A destination whose path is not UTF-8 cannot be named.
 
 mod files;
 #[cfg(feature = "tokio")]

@@ -4,10 +4,12 @@ use super::files::{Files, MakeFiles};
 use super::{Cancel, Failed, InvalidLayout, Legacy, Marker, NamedRemoval, Owner, Recovery, Released};
 use crate::bindings::writer::Writer;
 use crate::bindings::writer::exports::leasebook::lease::writer_lease as wit;
+use crate::book::TICKS_UNBOUNDED;
 use crate::component::{State, TableComponent};
 use crate::error::{CallError, LoadError};
 use leasebook_files::{DirectoryName, InvalidName, MarkerFiles, SystemFiles};
 use std::fmt;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wasmtime::component::ResourceAny;
@@ -88,7 +90,8 @@ pub enum WriterError {
     /// It failed. Nothing is granted, and nothing is left but what it names.
     #[error("{}", .0.sentence)]
     Failed(Box<Failed>),
-    /// The component trapped, now or earlier. What a call that trapped had published is removed again.
+    /// The component trapped, now or earlier. What the call that trapped had published is removed again; leases acquired
+    /// before can no longer be released by this store.
     #[error(transparent)]
     Call(#[from] CallError),
 }
@@ -106,13 +109,35 @@ pub enum BuildError {
 }
 
 /// A lease was dropped, and did not end as it should.
-#[derive(Debug, thiserror::Error)]
-#[error("the writer lease {path} was dropped and not released: {reason}")]
-pub struct DropFailure {
-    /// The path of its marker.
-    pub path: String,
-    /// Why its marker is still there, or that it was lost: gone already, so that others could write.
-    pub reason: String,
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum DropFailure {
+    /// Its marker is still there; the store tries to remove it at its next acquire, or recover with apply, of that
+    /// destination.
+    #[error("the writer lease {} was dropped and not released: {error}", Shown(path))]
+    NotReleased {
+        /// The path of its marker.
+        path: String,
+        /// Why.
+        error: WriterError,
+    },
+    /// Its marker was gone already: since some moment after the acquisition, others could write.
+    #[error("the writer lease {} was lost before it was dropped: its marker was gone", Shown(path))]
+    Lost {
+        /// The path of its marker.
+        path: String,
+    },
+}
+
+/// A path without what would steer a terminal.
+struct Shown<'a>(&'a str);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0
+            .chars()
+            .try_for_each(|c| if c.is_control() { write!(f, "{}", c.escape_default()) } else { write!(f, "{c}") })
+    }
 }
 
 impl WriterLeaseStore {
@@ -230,7 +255,10 @@ impl Book {
                 let mut cause = error.root_cause().to_string();
                 let left = self.store.data_mut().files.as_mut().map(Files::clean_up).unwrap_or_default();
                 if !left.is_empty() {
-                    cause = format!("{cause}; could not be removed and is in the way of others: {}", left.join(", "));
+                    cause = format!(
+                        "{cause}; could not be removed and is in the way of others: {}",
+                        left.iter().map(|path| Shown(path).to_string()).collect::<Vec<_>>().join(", ")
+                    );
                 }
                 let cause: Arc<str> = cause.into();
                 self.trapped = Some(cause.clone());
@@ -274,10 +302,11 @@ impl fmt::Debug for WriterLease {
 impl Drop for WriterLease {
     fn drop(&mut self) {
         let ended = *self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        let reason = match if ended { Ok(Released::Released) } else { self.release() } {
+        let path = || self.path.clone();
+        let failure = match if ended { Ok(Released::Released) } else { self.release() } {
             Ok(Released::Released) => None,
-            Ok(Released::Lost) => Some("its marker was gone already, so that others could write".to_owned()),
-            Err(error) => Some(error.to_string()),
+            Ok(Released::Lost) => Some(DropFailure::Lost { path: path() }),
+            Err(error) => Some(DropFailure::NotReleased { path: path(), error }),
         };
         // The component's handle goes, too; of a marker that is still there, its store knows from now on.
         let mut book = self.shared.lock();
@@ -288,11 +317,11 @@ impl Drop for WriterLease {
             *trapped = Some(error.root_cause().to_string().into());
         }
         drop(book);
-        if let Some(reason) = reason {
-            let failure = DropFailure { path: self.path.clone(), reason };
+        if let Some(failure) = failure {
             match &self.shared.hook {
                 Some(hook) => hook(&failure),
-                None => eprintln!("{failure}"),
+                // Where standard error is closed there is nobody to tell, and a drop must not panic.
+                None => drop(writeln!(io::stderr(), "{failure}")),
             }
         }
     }
@@ -355,7 +384,7 @@ impl Builder {
         let state = State { now_ms: 0, limits, files: Some(Files::new(make)) };
         let mut store = Store::new(component.engine(), state);
         store.limiter(|state| &mut state.limits);
-        store.set_epoch_deadline(1 << 62);
+        store.set_epoch_deadline(TICKS_UNBOUNDED);
         store.set_hostcall_fuel(bytes_max);
         let instance = component.pre().instantiate(&mut store).map_err(LoadError::component)?;
         let exports = Writer::new(&mut store, &instance).map_err(LoadError::component)?;

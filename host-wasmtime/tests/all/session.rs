@@ -6,8 +6,8 @@ use super::table_with;
 use leasebook_wasmtime::wasmtime::component::{Component, Linker, ResourceTable, TypedFunc};
 use leasebook_wasmtime::wasmtime::{Config, Engine, Store};
 use leasebook_wasmtime::{
-    Fairness, Limits, ManualClock, Mode, Options, Session, SessionError, SessionView, SharedLeaseTable, Wish,
-    add_session_to_linker, call_plugin,
+    Fairness, Limits, ManualClock, Mode, Options, Session, SessionView, SharedLeaseTable, Wish, add_session_to_linker,
+    call_plugin,
 };
 use std::sync::LazyLock;
 
@@ -34,7 +34,7 @@ impl Plugin {
     fn new(table: &SharedLeaseTable, holder: &str) -> Self {
         let mut linker = Linker::<Data>::new(&ENGINE);
         add_session_to_linker(&mut linker, |data| SessionView::new(&mut data.session, &mut data.handles)).unwrap();
-        let session = Session::new(table.clone(), holder).unwrap();
+        let session = Session::new(table.clone(), holder);
         let mut store = Store::new(&ENGINE, Data { session, handles: ResourceTable::new() });
         store.set_fuel(FUEL).unwrap();
         let instance = linker.instantiate(&mut store, &PLUGIN).unwrap();
@@ -201,10 +201,58 @@ fn ending_its_session_a_plugin_begins_anew() {
 }
 
 #[test]
-fn a_holder_that_the_table_does_not_take_makes_no_session() {
-    let (table, _) = table(Options::default());
+fn a_holder_that_the_table_does_not_take_is_granted_nothing() {
+    let (table, _) = table(Options { events: 8, ..Options::default() });
     for holder in ["", "a\nb", &"x".repeat(257)] {
-        assert!(matches!(Session::new(table.clone(), holder), Err(SessionError::InvalidHolder)), "{holder:?}");
+        let refused = Plugin::new(&table, holder).refused("acquire /a");
+        assert!(refused.starts_with("the holder must be"), "{refused}");
     }
-    Session::new(table, "x".repeat(256)).expect("256 bytes are a holder");
+    assert_eq!(table.take_events().unwrap().len(), 3, "a session alone is no event");
+    Plugin::new(&table, &"x".repeat(256)).good("acquire /a");
+}
+
+#[test]
+fn the_host_sees_when_a_plugin_is_ready_by_the_ids_that_the_plugin_knows() {
+    let (table, _) = table(Options { fairness: Fairness::Fifo, ..Options::default() });
+    let (mut sync, mut index) = (Plugin::new(&table, "sync"), Plugin::new(&table, "index"));
+    let ready = |plugin: &Plugin| plugin.store.data().session.ready().unwrap();
+    table.acquire("host", &[Wish::exclusive("/a")], None).unwrap().unwrap();
+    sync.refused("wait /a");
+    index.refused("wait /a");
+    table.release_holder("host").unwrap();
+    assert_eq!((ready(&sync), ready(&index)), (vec!["turn".to_owned()], vec![]), "the first in the queue");
+    assert_eq!(sync.good("wait /a"), "sync has /a, generation 2");
+    drop(sync);
+    assert_eq!(ready(&index), ["turn"]);
+    index.good("wait /a");
+}
+
+#[test]
+fn a_bounded_pin_runs_out_and_its_handle_counts_until_it_is_dropped() {
+    let limits = Limits { pins_per_holder: 1, ..Options::default().limits };
+    let (table, clock) = table(Options { limits, ..Options::default() });
+    let mut sync = Plugin::new(&table, "sync");
+    sync.good("acquire /a");
+    sync.good("brief-pin /a");
+    assert_eq!(standing(&table).2, 1);
+    clock.advance(1_000);
+    assert_eq!(standing(&table).2, 0, "it ran out");
+    assert_eq!(sync.refused("pin /a"), "the limit of 1 is reached for pins-per-holder");
+    assert_eq!(standing(&table).2, 0, "and nothing is left of the one that was refused");
+    assert_eq!(sync.good("unpin"), "0");
+    sync.good("pin /a");
+}
+
+#[test]
+fn a_waiter_id_is_bounded_less_what_the_session_adds() {
+    let (table, _) = table(Options::default());
+    table.acquire("host", &[Wish::exclusive("/a")], None).unwrap().unwrap();
+    let mut sync = Plugin::new(&table, "sync");
+    for (bytes, words) in [(239, "held by host"), (240, "the limit of 239 is reached for waiter-id")] {
+        let refused = sync.refused(&format!("wait-as {} /a", "w".repeat(bytes)));
+        assert!(refused.contains(words), "{bytes}: {refused}");
+    }
+    // The reasons come in the order of the table.
+    let refused = sync.refused(&format!("wait-as {} /a/../b", "w".repeat(240)));
+    assert!(!refused.contains("waiter-id"), "{refused}");
 }

@@ -1,15 +1,15 @@
 //! Writer leases through the component, on real files.
 
 use super::COMPONENT;
-use leasebook_files::{Contents, DirectoryName, FileError, Liveness, MarkerFiles, Places, SystemFiles};
+use leasebook_files::{Contents, DirectoryName, FileError, FileStep, Liveness, MarkerFiles, Places, SystemFiles};
 use leasebook_wasmtime::CallError;
 use leasebook_wasmtime::writer::{
-    Acquisition, BuildError, Builder, Cancel, Code, Failed, FileCode, MarkerState, NamedRemoval, Released, WriterError,
-    WriterLease, WriterLeaseStore,
+    Acquisition, BuildError, Builder, Cancel, Code, DropFailure, Failed, FileCode, MarkerState, NamedRemoval, Released,
+    WriterError, WriterLease, WriterLeaseStore,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
@@ -291,6 +291,106 @@ fn what_a_trapped_call_published_is_removed_and_the_store_says_that_it_is_poison
         assert_eq!(archive.names(), [""; 0]);
     }
     acquired(store().acquire(archive.path(), None));
+}
+
+/// File functions that remove nothing while a flag is set.
+fn keeping(keep: &Arc<AtomicBool>) -> Builder {
+    let keep = Arc::clone(keep);
+    builder().files(move |destination, directory| {
+        let files = SystemFiles::new(destination, DirectoryName::new(directory)?);
+        let watched = Watched { files, before: Arc::new(|_| {}), names: 0 };
+        Ok(Box::new(Keeping { watched, keep: Arc::clone(&keep) }))
+    })
+}
+
+struct Keeping {
+    watched: Watched,
+    keep: Arc<AtomicBool>,
+}
+
+impl MarkerFiles for Keeping {
+    fn resolve_root(&mut self) -> Result<Places, FileError> {
+        self.watched.resolve_root()
+    }
+    fn legacy_exists(&mut self, name: &str) -> Result<Option<PathBuf>, FileError> {
+        self.watched.legacy_exists(name)
+    }
+    fn identity(&mut self) -> Result<String, FileError> {
+        self.watched.identity()
+    }
+    fn nonce(&mut self) -> Result<String, FileError> {
+        self.watched.nonce()
+    }
+    fn publish(&mut self, nonce: &str, content: &[u8]) -> Result<(), FileError> {
+        self.watched.publish(nonce, content)
+    }
+    fn list(&mut self) -> Result<Option<Vec<String>>, FileError> {
+        self.watched.list()
+    }
+    fn read(&mut self, name: &str, limit: usize) -> Result<Contents, FileError> {
+        self.watched.read(name, limit)
+    }
+    fn probe(&mut self, pid: u32) -> Liveness {
+        self.watched.probe(pid)
+    }
+    fn age_ms(&mut self, name: &str, beside: &str) -> Result<Option<u64>, FileError> {
+        self.watched.age_ms(name, beside)
+    }
+    fn remove(&mut self, name: &str) -> Result<bool, FileError> {
+        if self.keep.load(Ordering::SeqCst) {
+            let source = std::io::Error::from(std::io::ErrorKind::ReadOnlyFilesystem);
+            let (code, step) = (leasebook_files::FileCode::ReadOnly, FileStep::Remove);
+            return Err(FileError { code, step, path: name.into(), left: None, source });
+        }
+        self.watched.remove(name)
+    }
+    fn remove_directory_if_empty(&mut self) -> Result<bool, FileError> {
+        self.watched.remove_directory_if_empty()
+    }
+}
+
+#[test]
+fn a_release_that_failed_is_tried_again_and_by_the_store_after_a_drop() {
+    let (archive, keep) = (Archive::new(), Arc::new(AtomicBool::new(false)));
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let hook = Arc::clone(&told);
+    let leases = keeping(&keep).on_drop_failure(move |failure| hook.lock().unwrap().push(failure.clone()));
+    let leases = leases.build().unwrap();
+
+    let lease = acquired(leases.acquire(archive.path(), None));
+    keep.store(true, Ordering::SeqCst);
+    let failure = failed(lease.release().unwrap_err());
+    assert_eq!((failure.code, failure.step.as_str()), (Code::File(FileCode::ReadOnly), "remove"));
+    keep.store(false, Ordering::SeqCst);
+    assert_eq!(lease.release().unwrap(), Released::Released);
+    drop(lease);
+    assert!(told.lock().unwrap().is_empty(), "it was released");
+
+    let lease = acquired(leases.acquire(archive.path(), None));
+    let path = lease.path().to_owned();
+    keep.store(true, Ordering::SeqCst);
+    drop(lease);
+    let failures = std::mem::take(&mut *told.lock().unwrap());
+    assert!(matches!(&failures[..], [DropFailure::NotReleased { path: of, .. }] if *of == path), "{failures:?}");
+    assert_eq!(leases.left().unwrap(), [path.as_str()]);
+    let failure = failed(leases.acquire(archive.path(), None).unwrap_err());
+    assert_eq!(failure.left.as_deref(), Some(path.as_str()), "it is in the way until it can be removed");
+    keep.store(false, Ordering::SeqCst);
+    acquired(leases.acquire(archive.path(), None)).release().unwrap();
+    assert_eq!(leases.left().unwrap(), [""; 0]);
+    assert_eq!(archive.names(), [""; 0]);
+}
+
+#[test]
+fn what_was_lost_is_said_of_a_lease_that_was_only_dropped() {
+    let archive = Archive::new();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let hook = Arc::clone(&told);
+    let leases = builder().on_drop_failure(move |failure| hook.lock().unwrap().push(failure.clone())).build().unwrap();
+    let lease = acquired(leases.acquire(archive.path(), None));
+    fs::remove_file(lease.path()).unwrap();
+    drop(lease);
+    assert!(matches!(&told.lock().unwrap()[..], [DropFailure::Lost { .. }]));
 }
 
 #[test]
