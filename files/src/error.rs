@@ -1,5 +1,6 @@
 //! What can fail in a file system, told so that a person knows where to look and a program what to do.
 
+use crate::shown::Shown;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -190,9 +191,9 @@ impl FileError {
 
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: {}", self.step, self.path.display(), self.source)?;
+        write!(f, "{}: {}: {}", self.step, Shown(self.path.display()), Shown(&self.source))?;
         match &self.left {
-            Some(left) => write!(f, "; {} could not be removed and is still there", left.display()),
+            Some(left) => write!(f, "; {} could not be removed and is still there", Shown(left.display())),
             None => Ok(()),
         }
     }
@@ -201,5 +202,21 @@ impl fmt::Display for FileError {
 impl std::error::Error for FileError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_steers_no_terminal() {
+        let source = io::Error::other("said\u{1b}[1m");
+        let left = Some(PathBuf::from("/b\r"));
+        let error = FileError { left, ..FileError::new(FileStep::Publish, "/a\u{1b}[2J", source) };
+        assert_eq!(
+            error.to_string(),
+            "publish: /a\\u{1b}[2J: said\\u{1b}[1m; /b\\r could not be removed and is still there"
+        );
     }
 }

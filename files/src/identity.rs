@@ -48,8 +48,18 @@ fn found_out() -> Result<String, FileError> {
 
 #[cfg(unix)]
 fn host_name() -> Result<String, FileError> {
-    // Where it is not UTF-8, what cannot be read becomes U+FFFD, the same each time.
-    Ok(rustix::system::uname().nodename().to_string_lossy().into_owned())
+    Ok(text(rustix::system::uname().nodename().to_bytes()))
+}
+
+/// A name as text. Where it is not UTF-8, its bytes are written as `\xff`, so that two names stay two.
+#[cfg(unix)]
+fn text(name: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in name.utf8_chunks() {
+        text += chunk.valid();
+        text.extend(chunk.invalid().iter().flat_map(|byte| byte.escape_ascii()).map(char::from));
+    }
+    text
 }
 
 #[cfg(not(unix))]
@@ -106,6 +116,18 @@ mod tests {
             (Some("net:[1]"), boot),
         ] {
             assert_eq!(suffix(link, boot), ";pidns=?", "{link:?} {boot:?}");
+        }
+    }
+
+    #[test]
+    fn two_names_of_hosts_stay_two() {
+        for (name, expected) in [
+            (&b"build-7"[..], "build-7"),
+            ("bücher".as_bytes(), "bücher"),
+            (b"a\xff", "a\\xff"),
+            (b"a\xfe.b", "a\\xfe.b"),
+        ] {
+            assert_eq!(text(name), expected);
         }
     }
 

@@ -57,7 +57,7 @@
 //!   that one that is replaced by a link between two steps is followed; a moved destination is not released where it
 //!   went; and no process can be asked after, so that every marker of this host counts as active and only an operator
 //!   removes one.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod cancel;
 mod error;
@@ -67,6 +67,7 @@ mod name;
 #[cfg(feature = "native")]
 mod native;
 mod process;
+mod shown;
 mod system;
 
 pub use cancel::Cancel;

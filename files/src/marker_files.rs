@@ -27,8 +27,9 @@ pub trait MarkerFiles {
     /// complete, or not at all. A failure leaves nothing, or names what it left.
     fn publish(&mut self, nonce: &str, content: &[u8]) -> Result<(), FileError>;
 
-    /// The names in the marker directory, in no order; `None` where there is none. Names that are not UTF-8 are none of
-    /// ours and are left out. More than [`LISTED_MAX`](crate::LISTED_MAX) are not listed.
+    /// The names of markers, and of what was left half-way, in the marker directory, in no order; `None` where there is
+    /// no such directory. Other names are none of ours and may be left out. More than
+    /// [`LISTED_MAX`](crate::LISTED_MAX) are not listed.
     fn list(&mut self) -> Result<Option<Vec<String>>, FileError>;
 
     /// Reads a marker, or what was left of one, of at most `limit` bytes. It never blocks and follows no link.
@@ -38,7 +39,8 @@ pub trait MarkerFiles {
     fn probe(&mut self, pid: u32) -> Liveness;
 
     /// How much older a file is than one that is written just now under the name `beside`, in milliseconds, so that it
-    /// does not matter whose clock the file system keeps; `None` where it is gone.
+    /// does not matter whose clock the file system keeps; `None` where it is gone. A failure leaves no such file, or
+    /// names it.
     fn age_ms(&mut self, name: &str, beside: &str) -> Result<Option<u64>, FileError>;
 
     /// Removes a marker, or what was left of one; `false` where it was gone already.

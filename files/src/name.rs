@@ -112,12 +112,16 @@ pub fn check_nonce(nonce: &str) -> Result<(), InvalidName> {
 /// Checks the name of a marker or of one that was left half-way: a nonce with `.json` or `.tmp`. Whoever asks for
 /// another file asks for one that is none of ours, which is never read and never removed.
 pub fn check_marker(name: &str) -> Result<(), InvalidName> {
-    let nonce = name.strip_suffix(".json").or_else(|| name.strip_suffix(".tmp"));
-    if nonce.is_some_and(is_nonce) {
+    if is_marker(name) {
         Ok(())
     } else {
         Err(InvalidName::new("marker", name, "32 lower-case hexadecimal digits with `.json` or `.tmp`"))
     }
+}
+
+/// Is it the name of a marker, or of one that was left half-way?
+pub fn is_marker(name: &str) -> bool {
+    name.strip_suffix(".json").or_else(|| name.strip_suffix(".tmp")).is_some_and(is_nonce)
 }
 
 fn is_nonce(nonce: &str) -> bool {

@@ -22,7 +22,7 @@ pub enum Exit {
     Io = 74,
     /// Another writer is in the way.
     Busy = 75,
-    /// A marker is not what it should be.
+    /// A lease did not last, or a marker is not what it should be.
     Marker = 76,
     /// The system does not allow it.
     NotPermitted = 77,
@@ -33,7 +33,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// All of them, with what `--help` says of each.
+    /// All of them, with what `--help` says of each, in lines.
     pub const ALL: [(Self, &str); 12] = [
         (Self::Success, "everything was answered; a refusal is an answer"),
         (Self::Usage, "the command line was not understood"),
@@ -41,11 +41,17 @@ impl Exit {
         (Self::NoInput, "the folder or the marker that was named is missing, or is not usable"),
         (Self::Runtime, "the runtime failed, and the book is gone"),
         (Self::CannotCreate, "run: the marker cannot be created: no space, a read-only file system, or the like"),
-        (Self::Io, "reading or writing failed (a closed output ends quietly, with 0 or 65)"),
+        (
+            Self::Io,
+            "reading or writing failed (a closed output ends quietly, with 0 or 65)
+run: and CMD was not run, or it cannot be told how it ended
+recover --apply: something stale could not be removed",
+        ),
         (Self::Busy, "run: another writer is in the way, and nothing was run; try again later"),
         (
             Self::Marker,
-            "run: CMD ended with 0, but its lease had been lost; recover --remove: the marker names another",
+            "run: CMD ended with 0, but its lease was lost or could not be released
+recover --remove: the marker names another",
         ),
         (Self::NotPermitted, "run, inspect, recover: the system does not allow it"),
         (Self::NotRun, "run: CMD cannot be run"),
@@ -54,7 +60,10 @@ impl Exit {
 
     /// The section of `--help`.
     pub fn help() -> String {
-        let lines = Self::ALL.iter().map(|(exit, meaning)| format!("  {:>3}  {meaning}\n", *exit as u8));
+        let lines = Self::ALL.iter().map(|(exit, meaning)| {
+            let meaning = meaning.replace('\n', "\n       ");
+            format!("  {:>3}  {meaning}\n", *exit as u8)
+        });
         format!("Exit codes:\n{}", lines.collect::<String>())
     }
 }

@@ -5,6 +5,7 @@ mod book;
 mod demo;
 mod exit;
 mod pipe;
+mod stderr;
 mod writer;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -66,7 +67,7 @@ fn main() -> ExitCode {
     match done {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            stderr::say(format_args!("error: {error:#}"));
             Exit::Io.into()
         }
     }

@@ -8,7 +8,7 @@ use wasmparser::{Encoding, Parser, Payload};
 
 /// The largest component, in bytes. It grows only with a line in `docs/DESIGN.md`, section 8, which says what was aimed
 /// at, and where the bytes go.
-pub const SIZE_MAX: u64 = 256 * 1024;
+pub const SIZE_MAX: u64 = 260 * 1024;
 
 /// The interfaces it may import, and must: without their version.
 pub const IMPORTS: [&str; 2] = ["leasebook:lease/clock", "leasebook:lease/marker-files"];

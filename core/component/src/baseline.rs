@@ -142,7 +142,7 @@ impl writer::GuestStore for NoStore {
     }
 
     fn recover(&self, _: String, _: bool) -> Result<writer::Recovery, writer::Failed> {
-        Ok(writer::Recovery { removed: Vec::new(), kept: Vec::new(), tidied: Vec::new() })
+        Ok(writer::Recovery { removed: Vec::new(), kept: Vec::new(), tidied: Vec::new(), untidied: Vec::new() })
     }
 
     fn remove_named(

@@ -8,8 +8,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 use leasebook::marker::{
-    Acquire, Acquisition, Code, Effect, Failure, FileCode, FileError, Identity, Inspect, InvalidLayout, Layout, Left,
-    MarkerRecord, MarkerState, NamedRemoval, Outcome, OwnerRecord, Recover, Release, Released, RemoveNamed, Step,
+    Acquire, Acquisition, Code, Effect, Failure, FileCode, FileError, Identity, InvalidLayout, Layout, Left,
+    MarkerRecord, MarkerState, NamedRemoval, Outcome, OwnerRecord, Recover, Recovery, Release, Released, RemoveNamed,
+    Step, Untidied,
 };
 
 /// All leases of one layout.
@@ -36,6 +37,14 @@ impl Store {
     fn at(&self, destination: &str) -> Place {
         Place::new(destination, self.layout.directory())
     }
+
+    fn recovered(&self, destination: &str, apply: bool) -> Result<Recovery, Failure> {
+        let left = if apply { self.left.take() } else { Vec::new() };
+        let mut machine = Recover::new(apply, left);
+        let recovered = drive(&self.at(destination), &mut |outcome| machine.next(outcome));
+        Left::keep(&mut self.left.borrow_mut(), machine.take_left());
+        recovered
+    }
 }
 
 impl wit::GuestStore for Store {
@@ -56,7 +65,7 @@ impl wit::GuestStore for Store {
         let place = self.at(&destination);
         let mut machine = Acquire::new(&self.layout, self.left.take());
         let acquired = drive(&place, &mut |outcome| machine.next(outcome));
-        self.left.borrow_mut().extend(machine.take_left());
+        Left::keep(&mut self.left.borrow_mut(), machine.take_left());
         Ok(match acquired.map_err(failed)? {
             Acquisition::Acquired(owned) => {
                 let release = RefCell::new(Release::new(owned));
@@ -73,20 +82,17 @@ impl wit::GuestStore for Store {
     }
 
     fn inspect(&self, destination: String) -> Result<Vec<wit::Marker>, wit::Failed> {
-        let mut machine = Inspect::new();
-        let found = drive(&self.at(&destination), &mut |outcome| machine.next(outcome));
-        found.map(|found| markers(found.records)).map_err(failed)
+        // What is not removed is kept: a recovery that applies nothing is an inspection.
+        self.recovered(&destination, false).map(|recovered| markers(recovered.kept)).map_err(failed)
     }
 
     fn recover(&self, destination: String, apply: bool) -> Result<wit::Recovery, wit::Failed> {
-        let mut machine = Recover::new(apply, self.left.take());
-        let recovered = drive(&self.at(&destination), &mut |outcome| machine.next(outcome));
-        self.left.borrow_mut().extend(machine.take_left());
-        let recovered = recovered.map_err(failed)?;
+        let recovered = self.recovered(&destination, apply).map_err(failed)?;
         Ok(wit::Recovery {
             removed: markers(recovered.removed),
             kept: markers(recovered.kept),
             tidied: recovered.tidied,
+            untidied: recovered.untidied.into_iter().map(untidied).collect(),
         })
     }
 
@@ -144,7 +150,7 @@ impl Drop for Lease {
             let _ = self.run();
         }
         // What could not be removed is tried again by the store.
-        self.left.borrow_mut().extend(self.release.borrow().left());
+        Left::keep(&mut self.left.borrow_mut(), self.release.borrow().left());
     }
 }
 
@@ -247,6 +253,10 @@ fn markers(found: Vec<MarkerRecord>) -> Vec<wit::Marker> {
     found.into_iter().map(marker).collect()
 }
 
+fn untidied(left: Untidied) -> wit::Untidied {
+    wit::Untidied { name: left.name, detail: left.detail }
+}
+
 fn owner(record: OwnerRecord) -> wit::Owner {
     wit::Owner { pid: record.pid(), host: record.host().into(), nonce: record.nonce().into() }
 }
@@ -287,5 +297,5 @@ macro_rules! codes {
 
 codes! {
     NotFound NotADirectory PermissionDenied ReadOnly NoSpace TooManyOpenFiles NameTooLong Link AlreadyExists
-    InputOutput DirectoryVanished MarkerDirectoryUnsafe Unsupported Other
+    InputOutput DirectoryVanished MarkerDirectoryUnsafe Other
 }

@@ -53,7 +53,8 @@ enum Next {
 }
 
 impl Acquire {
-    /// An acquisition. `left`: what earlier operations of the same store could not remove; it is tried first.
+    /// An acquisition. `left`: what earlier operations of the same store could not remove; of it, what is in the same
+    /// marker directory is tried first.
     pub fn new(layout: &Layout, left: Vec<Left>) -> Self {
         Self {
             at: At::Entry,
@@ -98,8 +99,7 @@ impl Acquire {
         Step::Effect(effect)
     }
 
-    /// The own markers that still have to be removed, when the operation is over: the store keeps them, at most
-    /// [`LEFT_MAX`](super::LEFT_MAX), the newest.
+    /// The own markers that still have to be removed, when the operation is over: the store [keeps](Left::keep) them.
     pub fn take_left(&mut self) -> Vec<Left> {
         self.entry.take_left()
     }

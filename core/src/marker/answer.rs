@@ -1,6 +1,7 @@
 //! What the machines answer: plain values.
 
 use super::effect::Effect;
+use super::limits::LEFT_MAX;
 use super::record::OwnerRecord;
 use super::scan::{MARKER, path_of};
 use crate::sentence::Quoted;
@@ -72,6 +73,24 @@ pub struct Recovery {
     pub kept: Vec<MarkerRecord>,
     /// The names of `.tmp` files that were removed: of writers that died before their marker was made.
     pub tidied: Vec<String>,
+    /// The `.tmp` files that may be such, and stay because something failed. None without `apply`. They are in nobody's
+    /// way.
+    pub untidied: Vec<Untidied>,
+}
+
+/// A `.tmp` file that recovery could not look at, or not remove.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Untidied {
+    /// The name of the file.
+    pub name: String,
+    /// For a person: why it stays. Where comparing its age left another file, this names that too.
+    pub detail: String,
+}
+
+impl fmt::Display for Untidied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} stays: {}", Quoted(&self.name), Quoted(&self.detail))
+    }
 }
 
 /// One marker, as it was found.
@@ -111,9 +130,10 @@ pub enum MarkerState {
     Active,
     /// Of this host, and there is no such process.
     Stale,
-    /// Of another host.
+    /// Of another host, or of another namespace of process ids on this one; also of every host that ends in
+    /// `;pidns=?`, which says that its namespace is not known.
     Foreign,
-    /// It does not say.
+    /// It does not say whose it is, cannot be read, or changed while it was looked at.
     Unrecognized,
 }
 
@@ -155,8 +175,8 @@ pub enum NamedRemoval {
     Different(Option<OwnerRecord>),
 }
 
-/// A marker of one's own that could not be removed. A store keeps it, and gives it to its next operation, which
-/// removes it first.
+/// A marker of one's own that could not be removed. A store keeps it, and gives it to its next operations: an acquire,
+/// or a recover with apply, of that destination removes it first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Left {
     pub(super) markers: String,
@@ -164,6 +184,13 @@ pub struct Left {
 }
 
 impl Left {
+    /// Adds `more` to what a store keeps, which is at most [`LEFT_MAX`]: the newest.
+    pub fn keep(list: &mut Vec<Left>, more: impl IntoIterator<Item = Left>) {
+        list.extend(more);
+        let over = list.len().saturating_sub(LEFT_MAX);
+        list.drain(..over);
+    }
+
     /// The path of the marker, as it is shown. It may be that only the `.tmp` of the same name is there.
     pub fn path(&self) -> String {
         path_of(&self.markers, self.record.nonce()) + MARKER

@@ -63,9 +63,10 @@ pub enum Effect {
         /// All of the file.
         content: String,
     },
-    /// Every name in the marker directory, in any order, at most [`NAMES_MAX`](super::NAMES_MAX) + 1 of them. Names
-    /// that are not UTF-8 may be left out: no marker is called so. Answer: [`Outcome::Names`], or [`Outcome::Absent`]
-    /// where there is no marker directory.
+    /// The names in the marker directory, in any order. Those that are not 32 lower-case hex digits with `.json` or
+    /// `.tmp` may be left out: nothing of ours is called so. Of the others, every one is told, up to
+    /// [`NAMES_MAX`](super::NAMES_MAX) + 1. Answer: [`Outcome::Names`], or [`Outcome::Absent`] where there is no marker
+    /// directory.
     List,
     /// Read an ordinary file whole, up to `limit` bytes; one byte more, at the start or while it grows, is
     /// [`Outcome::TooLarge`]. Not followed, not blocking. Answer: [`Outcome::Content`], [`Outcome::NotOrdinary`],
@@ -85,7 +86,8 @@ pub enum Effect {
         pid: u32,
     },
     /// How much older a file is than one just written beside it: make the file `beside` (it must be new), compare the
-    /// times of change of both, remove it. Answer: [`Outcome::Age`], or [`Outcome::Absent`] where the first is gone.
+    /// times of change of both, remove it. Where this fails and that file stays, `detail` of the failure names it.
+    /// Answer: [`Outcome::Age`], or [`Outcome::Absent`] where the first is gone.
     Age {
         /// The file.
         name: String,
@@ -159,7 +161,7 @@ pub enum Outcome {
     Pid(u32),
     /// 32 lower-case hex digits.
     Nonce(String),
-    /// Every name in the marker directory.
+    /// The names in the marker directory.
     Names(Vec<String>),
     /// The whole of an ordinary file.
     Content {
@@ -234,15 +236,13 @@ pub enum FileCode {
     DirectoryVanished,
     /// The marker directory is a link, or no directory: it is not touched.
     MarkerDirectoryUnsafe,
-    /// The system cannot do this here.
-    Unsupported,
     /// Anything else; `detail` tells.
     Other,
 }
 
 impl FileCode {
     /// Every code.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 13] = [
         Self::NotFound,
         Self::NotADirectory,
         Self::PermissionDenied,
@@ -255,7 +255,6 @@ impl FileCode {
         Self::InputOutput,
         Self::DirectoryVanished,
         Self::MarkerDirectoryUnsafe,
-        Self::Unsupported,
         Self::Other,
     ];
 
@@ -274,10 +273,10 @@ impl FileCode {
             Self::InputOutput => "input-output",
             Self::DirectoryVanished => "directory-vanished",
             Self::MarkerDirectoryUnsafe => "marker-directory-unsafe",
-            Self::Unsupported => "unsupported",
             Self::Other => "other",
         }
     }
+
     /// What happened, for a person.
     pub(super) fn text(self) -> &'static str {
         match self {
@@ -288,12 +287,11 @@ impl FileCode {
             Self::NoSpace => "no space is left",
             Self::TooManyOpenFiles => "too many files are open",
             Self::NameTooLong => "a name is too long",
-            Self::Link => "there is a link where none is followed",
+            Self::Link => "there is a link where none is followed, or links lead in a circle",
             Self::AlreadyExists => "there is a file already",
             Self::InputOutput => "the device failed",
             Self::DirectoryVanished => "the marker directory vanished",
             Self::MarkerDirectoryUnsafe => "the marker directory is a link, or no directory",
-            Self::Unsupported => "the system cannot do this here",
             Self::Other => "the system refused",
         }
     }

@@ -5,7 +5,6 @@ use super::answer::Left;
 use super::clean::Clean;
 use super::effect::{Effect, Identity, Outcome};
 use super::failure::{Code, Failure, Fault};
-use super::limits::LEFT_MAX;
 use super::record::OwnerRecord;
 use super::scan::{Place, Purpose, Scan};
 use alloc::string::String;
@@ -68,7 +67,8 @@ impl Entry {
                         return Ok(effect);
                     }
                     if let Some(fault) = clean.failed.take() {
-                        self.left.push(clean.left.clone());
+                        let left = clean.left.clone();
+                        self.keep_left(left);
                         return Err(fault);
                     }
                 }
@@ -94,14 +94,11 @@ impl Entry {
 
     /// Another own marker that could not be removed.
     pub(super) fn keep_left(&mut self, left: Left) {
-        self.left.push(left);
+        Left::keep(&mut self.left, [left]);
     }
 
-    /// What still has to be removed, at most [`LEFT_MAX`] of it.
+    /// What still has to be removed.
     pub(super) fn take_left(&mut self) -> Vec<Left> {
-        while self.left.len() > LEFT_MAX {
-            self.left.remove(0);
-        }
         core::mem::take(&mut self.left)
     }
 

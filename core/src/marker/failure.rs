@@ -1,6 +1,7 @@
 //! Why an operation failed, with one ready sentence.
 
 use super::effect::{FileCode, FileError, Outcome};
+use super::scan::INCOMPLETE;
 use crate::sentence::Quoted;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -17,7 +18,8 @@ pub struct Failure {
     pub path: String,
     /// What the system said, or what was found; empty where `code` says it all.
     pub cause: String,
-    /// The path of the marker of one's own that could not be removed. It is in the way of others until it is.
+    /// The path of the marker of one's own that could not be removed. It is in the way of others until it is. Where it
+    /// ends in `.tmp`, it is in nobody's way, and a recovery removes it once this process is gone.
     pub left: Option<String>,
 }
 
@@ -128,7 +130,12 @@ impl fmt::Display for Failure {
             write!(f, ": {cause}")?;
         }
         if let Some(left) = &self.left {
-            write!(f, "; {} could not be removed, and is in the way of others until it is", Quoted(left))?;
+            write!(f, "; {} could not be removed, ", Quoted(left))?;
+            f.write_str(if left.ends_with(INCOMPLETE) {
+                "and is in nobody's way"
+            } else {
+                "and is in the way of others until it is"
+            })?;
         }
         Ok(())
     }
@@ -151,6 +158,12 @@ mod tests {
             "no space is left at /srv/a.json, in the step publish: No space left on device; /srv/\\u{1b}[2J/b.json \
              could not be removed, and is in the way of others until it is"
         );
+        let mut fault = Failure::new(Code::Cancelled, "");
+        fault.left = Some("/srv/b.tmp".into());
+        assert_eq!(
+            fault.at("publish", "").to_string(),
+            "the operation was cancelled, in the step publish; /srv/b.tmp could not be removed, and is in nobody's way"
+        );
         let failure = Failure::new(Code::Cancelled, "").at("signal", "");
         assert_eq!(failure.to_string(), "the operation was cancelled, in the step signal");
         let failure = Failure::new(Code::TooManyNames, "").at("list", "/srv");
@@ -167,6 +180,6 @@ mod tests {
         let count = names.len();
         names.sort();
         names.dedup();
-        assert_eq!((names.len(), count), (count, 22));
+        assert_eq!((names.len(), count), (count, 21));
     }
 }

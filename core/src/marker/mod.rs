@@ -20,27 +20,27 @@ mod clean;
 mod effect;
 mod entry;
 mod failure;
-mod inspect;
 mod json;
 mod layout;
 mod limits;
 mod record;
+mod recover;
 mod release;
 mod remove_named;
 mod scan;
 
 pub use acquire::Acquire;
 pub use answer::{
-    Acquisition, Inspection, Left, MarkerRecord, MarkerState, NamedRemoval, Owned, Recovery, Released, Step,
+    Acquisition, Inspection, Left, MarkerRecord, MarkerState, NamedRemoval, Owned, Recovery, Released, Step, Untidied,
 };
 pub use effect::{Effect, FileCode, FileError, Identity, Outcome};
 pub use failure::{Code, Failure};
-pub use inspect::{Inspect, Recover};
 pub use layout::{InvalidLayout, Layout};
 pub use limits::{
-    INCOMPLETE_AGE_MS_MIN, LEFT_MAX, LEGACY_NAMES_MAX, NAME_BYTES_MAX, NAMES_MAX, PID_MAX, RECORD_BYTES_MAX,
-    REMAKES_MAX,
+    INCOMPLETE_AGE_MS_MIN, LEFT_MAX, LEGACY_BYTES_MAX, LEGACY_NAMES_MAX, NAME_BYTES_MAX, NAMES_MAX, PID_MAX,
+    RECORD_BYTES_MAX, REMAKES_MAX,
 };
 pub use record::{OwnerRecord, Unrecognized};
+pub use recover::{Inspect, Recover};
 pub use release::Release;
 pub use remove_named::RemoveNamed;

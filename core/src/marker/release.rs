@@ -40,8 +40,9 @@ impl Release {
         &self.owned
     }
 
-    /// The marker that this lease leaves if it goes away now: a store keeps it, and removes it at its next operation.
-    /// None where it is released or lost, or where another process has the lease.
+    /// The marker that this lease leaves if it goes away now: a store keeps it, and removes it at its next acquire, or
+    /// recover with apply, of that destination. None where it is released or lost, or where another process has the
+    /// lease.
     pub fn left(&self) -> Option<Left> {
         let Owned { markers, record } = &self.owned;
         let over = self.forked || matches!(self.at, At::Over(_));

@@ -41,6 +41,7 @@ impl RemoveNamed {
     pub fn next(&mut self, outcome: Option<Outcome>) -> Step<Result<NamedRemoval, Failure>> {
         let answer = match (self.at, &outcome) {
             (At::Begin, None) if nonce_number(&self.nonce).is_none() => {
+                self.step = "nonce";
                 Err(Failure::new(Code::InvalidNonce, &self.nonce))
             }
             (At::Begin, None) => return self.go(At::Root, Effect::ResolveRoot),
@@ -59,7 +60,9 @@ impl RemoveNamed {
             (_, outcome) => Err(Failure::of(outcome.as_ref())),
         };
         self.at = At::Over;
-        Step::Done(answer.map_err(|fault| fault.at(self.step, &path_of(&self.markers, &self.name()))))
+        // Before the root is known, the marker has no path.
+        let path = if self.markers.is_empty() { String::new() } else { path_of(&self.markers, &self.name()) };
+        Step::Done(answer.map_err(|fault| fault.at(self.step, &path)))
     }
 
     /// Does the marker say what was repeated?

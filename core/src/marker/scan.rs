@@ -2,7 +2,7 @@
 //!
 //! Acquisition, inspection and recovery share it. It decides whose a marker is, and which may be removed.
 
-use super::answer::{MarkerRecord, MarkerState};
+use super::answer::{MarkerRecord, MarkerState, Untidied};
 use super::effect::{Effect, FileCode, FileError, Identity, Outcome};
 use super::failure::{Code, Failure, Fault};
 use super::limits::{INCOMPLETE_AGE_MS_MIN, NAMES_MAX, RECORD_BYTES_MAX};
@@ -57,6 +57,7 @@ pub(super) struct Scan {
     pub(super) kept: Vec<MarkerRecord>,
     pub(super) removed: Vec<MarkerRecord>,
     pub(super) tidied: Vec<String>,
+    pub(super) untidied: Vec<Untidied>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,6 +91,7 @@ impl Scan {
             kept: Vec::new(),
             removed: Vec::new(),
             tidied: Vec::new(),
+            untidied: Vec::new(),
         }
     }
 
@@ -128,6 +130,11 @@ impl Scan {
                 self.owner = None;
                 self.keep(place, MarkerState::Unrecognized, "it changed while it was looked at")
             }
+            // As at the first look.
+            (At::ReadAgain, Outcome::Failed(FileError { code: FileCode::PermissionDenied, .. })) => {
+                self.owner = None;
+                self.unreadable(place)
+            }
             (At::ProbeAgain, Outcome::Dead) => self.removing(),
             (At::Nonce, Outcome::Nonce(nonce)) => {
                 if nonce_number(nonce).is_none() {
@@ -137,8 +144,9 @@ impl Scan {
                 self.aging()
             }
             (At::Age, Outcome::Age(age_ms)) if *age_ms >= INCOMPLETE_AGE_MS_MIN => self.removing(),
-            // Where that cannot be told, it stays.
-            (At::Age, Outcome::Age(_) | Outcome::Failed(_)) => self.following(),
+            // A writer may still be at it.
+            (At::Age, Outcome::Age(_)) => self.following(),
+            (At::Age, Outcome::Failed(error)) => self.untidied("its age could not be told", error),
             (At::Remove, Outcome::Done) => {
                 if self.tidying {
                     self.tidied.push(self.name());
@@ -148,6 +156,7 @@ impl Scan {
                 }
                 self.following()
             }
+            (At::Remove, Outcome::Failed(error)) if self.tidying => self.untidied("it could not be removed", error),
             // It stays in the way, which is an answer and no failure.
             (At::Remove, Outcome::Failed(FileError { code, .. })) => {
                 self.keep(place, MarkerState::Stale, &["it could not be removed: ", code.name()].concat())
@@ -176,11 +185,10 @@ impl Scan {
                 self.owner = Some(owner);
                 if local { self.probing(At::Probe) } else { self.keep(place, MarkerState::Foreign, "") }
             }
+            Err(Unrecognized::PermissionDenied) => self.unreadable(place),
             Err(why) if !self.tidying => self.keep(place, MarkerState::Unrecognized, why.text()),
             // No writer makes these.
-            Err(Unrecognized::NotOrdinary | Unrecognized::TooLarge | Unrecognized::PermissionDenied) => {
-                self.following()
-            }
+            Err(Unrecognized::NotOrdinary | Unrecognized::TooLarge) => self.following(),
             // A writer may have died while it wrote this, or be at it.
             Err(_) if self.beside.is_empty() => {
                 self.at = At::Nonce;
@@ -211,6 +219,23 @@ impl Scan {
             let record = self.record(place, state, detail);
             self.kept.push(record);
         }
+        self.following()
+    }
+
+    /// What we may not read is kept: a marker is in the way, a `.tmp` stays.
+    fn unreadable(&mut self, place: &Place) -> Option<Effect> {
+        let why = Unrecognized::PermissionDenied.text();
+        if !self.tidying {
+            return self.keep(place, MarkerState::Unrecognized, why);
+        }
+        self.untidied.push(Untidied { name: self.name(), detail: why.into() });
+        self.following()
+    }
+
+    /// A `.tmp` stays because something failed. What the host said may name what it left.
+    fn untidied(&mut self, what: &str, error: &FileError) -> Option<Effect> {
+        let said = if error.detail.is_empty() { error.code.name() } else { &error.detail };
+        self.untidied.push(Untidied { name: self.name(), detail: [what, ": ", said].concat() });
         self.following()
     }
 

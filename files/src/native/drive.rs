@@ -1,7 +1,7 @@
 //! The loop that carries out what a machine asks for. It decides nothing.
 
 use crate::cancel::Cancel;
-use crate::error::{FileCode, FileError};
+use crate::error::{FileCode, FileError, FileStep};
 use crate::marker_files::{Contents, Liveness, MarkerFiles};
 use leasebook::marker::{self, Effect, Failure, Identity, Outcome, Step};
 use std::path::Path;
@@ -90,7 +90,8 @@ fn told(error: &FileError) -> marker::FileError {
         FileCode::InvalidName | FileCode::Other => marker::FileCode::Other,
     };
     let mut detail = error.source.to_string();
-    if let Some(left) = &error.left {
+    // After a failed publication the machine removes what is left, and names what it cannot.
+    if let (Some(left), true) = (&error.left, error.step != FileStep::Publish) {
         detail += &format!("; {} could not be removed and is still there", left.display());
     }
     marker::FileError { code, path: shown(&error.path), detail }

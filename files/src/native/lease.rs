@@ -2,8 +2,10 @@
 
 use super::drive::drive;
 use crate::marker_files::MarkerFiles;
-use leasebook::marker::{Failure, LEFT_MAX, Left, Owned, OwnerRecord, Release, Released};
+use crate::shown::Shown;
+use leasebook::marker::{Failure, Left, Owned, OwnerRecord, Release, Released};
 use std::fmt;
+use std::io::{self, Write};
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -33,7 +35,8 @@ type Hook = dyn Fn(&DropFailure) + Send + Sync;
 #[derive(Default)]
 pub(super) struct Context {
     pub hook: Option<Box<Hook>>,
-    /// Own markers that could not be removed, which the next operation tries first.
+    /// Own markers that could not be removed: the next acquire, or recover with apply, of their destination tries them
+    /// first.
     left: Mutex<Vec<Left>>,
 }
 
@@ -49,9 +52,10 @@ pub struct DropFailure {
 
 impl fmt::Display for DropFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = Shown(&self.path);
         match &self.failure {
-            Some(failure) => write!(f, "the writer lease {} was dropped and not released: {failure}", self.path),
-            None => write!(f, "the writer lease {} was lost before it was dropped: its marker was gone", self.path),
+            Some(failure) => write!(f, "the writer lease {path} was dropped and not released: {failure}"),
+            None => write!(f, "the writer lease {path} was lost before it was dropped: its marker was gone"),
         }
     }
 }
@@ -107,11 +111,12 @@ impl Drop for WriterLease {
             Err(failure) => Some(failure),
         };
         let left = locked(&self.ending).machine.left();
-        self.context.leave(left.into_iter().collect());
+        self.context.leave(left);
         let failure = DropFailure { path: self.path().to_owned(), failure };
         match &self.context.hook {
             Some(hook) => hook(&failure),
-            None => eprintln!("{failure}"),
+            // A standard error that takes nothing is no reason to panic in a drop.
+            None => _ = writeln!(io::stderr(), "{failure}"),
         }
     }
 }
@@ -122,12 +127,9 @@ impl Context {
         mem::take(&mut *locked(&self.left))
     }
 
-    /// Keeps markers for the next operation.
-    pub fn leave(&self, left: Vec<Left>) {
-        let mut all = locked(&self.left);
-        all.extend(left);
-        let over = all.len().saturating_sub(LEFT_MAX);
-        all.drain(..over);
+    /// Keeps markers for later operations.
+    pub fn leave(&self, left: impl IntoIterator<Item = Left>) {
+        Left::keep(&mut locked(&self.left), left);
     }
 }
 

@@ -78,7 +78,8 @@ impl WriterLeaseStore {
     /// Tries once to become the writer of an existing directory. It neither waits nor tries again.
     ///
     /// Markers whose processes are gone are removed first. Cancelled at any moment, it leaves nothing, or names what it
-    /// left ([`Failure::left`]); the next operation of this store removes that first.
+    /// left ([`Failure::left`]); of this store, the next acquire of that destination, or recover with `apply`, removes
+    /// that first.
     pub fn acquire(&self, destination: impl AsRef<Path>, cancel: Option<&Cancel>) -> Result<Acquisition, Failure> {
         let mut files = self.files(destination.as_ref());
         let mut machine = Acquire::new(&self.layout, self.context.take_left());

@@ -19,8 +19,8 @@ use crate::name::{DirectoryName, InvalidName, LegacyName, NONCE_DIGITS, check_ma
 use crate::process;
 use std::path::{Path, PathBuf};
 
-/// How many names of a marker directory are listed at most: as many as an operation goes through, and one more, which
-/// tells it that there are too many. They take 40 MB.
+/// How many names of markers are listed at most: as many as an operation goes through, and one more, which tells it that
+/// there are too many. They take 75 MB. The names of unrelated files are passed over, and take nothing.
 pub const LISTED_MAX: usize = 1_000_001;
 
 /// The largest marker that is read or published, in bytes, whatever limit a caller names: sixteen times that of the
@@ -185,6 +185,42 @@ mod tests {
         let path = dir.path().join(".writers").join(&name);
         std::fs::write(path, [&full[..], b"x"].concat()).unwrap();
         assert_eq!(files.read(&name, usize::MAX).unwrap(), Contents::TooLarge);
+    }
+
+    #[test]
+    fn unrelated_names_are_not_listed() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut files = files(dir.path());
+        let nonce = "0123456789abcdef0123456789abcdef";
+        files.publish(nonce, b"x").unwrap();
+        let upper = nonce.to_uppercase();
+        let half = format!("{nonce}.tmp");
+        for name in [&half, "notes.json", nonce, &format!("{upper}.json"), &format!("{nonce}.json~")] {
+            std::fs::write(dir.path().join(".writers").join(name), "").unwrap();
+        }
+        let mut names = files.list().unwrap().unwrap();
+        names.sort();
+        assert_eq!(names, [format!("{nonce}.json"), half]);
+    }
+
+    #[test]
+    fn a_publication_that_fails_removes_its_own_half_and_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut files = files(dir.path());
+        let (nonce, markers) = ("0123456789abcdef0123456789abcdef", dir.path().join(".writers"));
+        let half = markers.join(format!("{nonce}.tmp"));
+        // A directory takes the place of no file.
+        std::fs::create_dir_all(markers.join(format!("{nonce}.json")).join("full")).unwrap();
+        let error = files.publish(nonce, b"x").unwrap_err();
+        assert_eq!((error.step, &error.left), (FileStep::Publish, &None), "{error}");
+        assert!(!half.exists(), "its own is gone");
+
+        std::fs::write(&half, "another's").unwrap();
+        let error = files.publish(nonce, b"x").unwrap_err();
+        assert_eq!((error.code, &error.left), (FileCode::AlreadyExists, &None), "{error}");
+        let error = files.age_ms(&format!("{nonce}.json"), &format!("{nonce}.tmp")).unwrap_err();
+        assert_eq!((error.code, &error.left), (FileCode::AlreadyExists, &None), "{error}");
+        assert_eq!(std::fs::read(&half).unwrap(), b"another's");
     }
 
     #[test]

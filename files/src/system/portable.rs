@@ -5,7 +5,7 @@
 use super::{LISTED_MAX, not_safe, replaced, vanished};
 use crate::error::{FileError, FileStep};
 use crate::marker_files::Contents;
-use crate::name::DirectoryName;
+use crate::name::{DirectoryName, is_marker};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -74,14 +74,13 @@ impl Directories {
         let (from, to) = (directory.join(temporary), directory.join(name));
         let done = create(&from, content).and_then(|()| {
             self.published = true;
-            fs::rename(&from, &to)
+            fs::rename(&from, &to).map_err(|error| (error, !gone(fs::remove_file(&from))))
         });
         match done {
             Ok(()) => Ok(()),
-            Err(error) if error.kind() == ErrorKind::NotFound => Err(vanished(FileStep::Publish, &directory)),
-            Err(error) => {
-                let left = (!gone(fs::remove_file(&from))).then_some(from);
-                Err(FileError { left, ..FileError::new(FileStep::Publish, to, error) })
+            Err((error, _)) if error.kind() == ErrorKind::NotFound => Err(vanished(FileStep::Publish, &directory)),
+            Err((error, left)) => {
+                Err(FileError { left: left.then_some(from), ..FileError::new(FileStep::Publish, to, error) })
             }
         }
     }
@@ -94,8 +93,9 @@ impl Directories {
         let failed = |error: io::Error| FileError::new(FileStep::List, &directory, error);
         let mut names = Vec::new();
         for entry in fs::read_dir(&directory).map_err(failed)? {
-            let Ok(name) = entry.map_err(failed)?.file_name().into_string() else { continue };
-            names.push(name);
+            let name = entry.map_err(failed)?.file_name();
+            let Some(name) = name.to_str().filter(|name| is_marker(name)) else { continue };
+            names.push(name.to_owned());
             if names.len() == LISTED_MAX {
                 break;
             }
@@ -136,10 +136,13 @@ impl Directories {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error)),
         };
-        create(&fresh, b"\n").map_err(failed)?;
+        create(&fresh, b"\n")
+            .map_err(|(error, left)| FileError { left: left.then(|| fresh.clone()), ..failed(error) })?;
         let now = fs::symlink_metadata(&fresh).and_then(|metadata| metadata.modified());
-        if !gone(fs::remove_file(&fresh)) {
-            return Err(FileError { left: Some(fresh), ..failed(io::Error::other("it could not be removed")) });
+        if let Err(error) = fs::remove_file(&fresh)
+            && error.kind() != ErrorKind::NotFound
+        {
+            return Err(FileError { left: Some(fresh.clone()), ..failed(error) });
         }
         let age = now.map_err(failed)?.duration_since(then).unwrap_or_default();
         Ok(Some(u64::try_from(age.as_millis()).unwrap_or(u64::MAX)))
@@ -182,12 +185,14 @@ impl Directories {
     }
 }
 
-fn create(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(content).inspect_err(|_| {
-        // What fails here is told by the name that stays.
-        let _ = fs::remove_file(path);
-    })
+/// Makes a file that is not there yet, with this content; or none. Where it fails, `true` says that the file could not
+/// be removed again.
+fn create(path: &Path, content: &[u8]) -> Result<(), (io::Error, bool)> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| (error, false))?;
+    let written = file.write_all(content);
+    // Closed first: there are systems that remove no file that is open.
+    drop(file);
+    written.map_err(|error| (error, !gone(fs::remove_file(path))))
 }
 
 fn gone(removed: io::Result<()>) -> bool {
@@ -225,6 +230,26 @@ mod tests {
         assert!(files.remove_if_empty().unwrap());
         assert!(!files.remove_if_empty().unwrap());
         assert_eq!(files.list().unwrap_err().code, FileCode::DirectoryReplaced);
+    }
+
+    #[test]
+    fn a_failure_removes_what_it_made_and_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut files = directories(dir.path());
+        let (half, whole) = (dir.path().join(".writers").join(HALF), dir.path().join(".writers").join(NAME));
+        fs::create_dir_all(whole.join("full")).unwrap();
+        let error = files.publish(HALF, NAME, b"x").unwrap_err();
+        assert_eq!((error.step, &error.left), (FileStep::Publish, &None), "{error}");
+        assert!(!half.exists(), "its own is gone");
+
+        fs::write(&half, "another's").unwrap();
+        for error in [files.publish(HALF, NAME, b"x").unwrap_err(), files.age_ms(NAME, HALF).unwrap_err()] {
+            assert_eq!((error.code, &error.left), (FileCode::AlreadyExists, &None), "{error}");
+        }
+        assert_eq!(fs::read(&half).unwrap(), b"another's");
+        assert_eq!(files.list().unwrap().unwrap().len(), 2);
+        fs::write(dir.path().join(".writers/notes.json"), "").unwrap();
+        assert_eq!(files.list().unwrap().unwrap().len(), 2, "unrelated names are not listed");
     }
 
     #[test]

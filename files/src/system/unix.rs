@@ -5,7 +5,7 @@
 use super::{LISTED_MAX, not_safe, replaced, vanished};
 use crate::error::{FileError, FileStep};
 use crate::marker_files::Contents;
-use crate::name::DirectoryName;
+use crate::name::{DirectoryName, is_marker};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
@@ -161,9 +161,9 @@ impl Directories {
         let mut names = Vec::new();
         markers.handle.rewind();
         while let Some(entry) = markers.handle.read() {
-            match entry.map_err(failed)?.file_name().to_str() {
-                Ok("." | "..") | Err(_) => {}
-                Ok(name) => names.push(name.to_owned()),
+            let entry = entry.map_err(failed)?;
+            if let Some(name) = entry.file_name().to_str().ok().filter(|name| is_marker(name)) {
+                names.push(name.to_owned());
             }
             if names.len() == LISTED_MAX {
                 break;
@@ -370,8 +370,24 @@ fn gone(removed: Result<(), Errno>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::read_to;
     use crate::error::FileCode;
     use rustix::io::Errno;
+    use std::io::{Seek, Write};
+
+    #[test]
+    fn a_record_that_grows_while_it_is_read_is_read_no_further_than_the_limit() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"12345").unwrap();
+        // What was looked at had four bytes, or five.
+        for (limit, expected) in [(3, None), (4, None), (5, Some(b"12345".to_vec())), (9, Some(b"12345".to_vec()))] {
+            file.rewind().unwrap();
+            let handle = file.try_clone().unwrap().into();
+            assert_eq!(read_to(&handle, limit).unwrap(), expected, "{limit}");
+            let read = file.stream_position().unwrap();
+            assert_eq!(read, 5.min(limit as u64 + 1), "one byte more says that there is more");
+        }
+    }
 
     #[test]
     fn every_kind_of_failure_has_its_code() {

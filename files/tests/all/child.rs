@@ -143,10 +143,12 @@ fn plays_its_part() {
     let root = Path::new(&argument);
     match part.as_str() {
         "hold" => hold(root),
+        "constructs" => super::constructed::constructs(root),
         "crowd" => super::crowd::part(root),
         "dies" => super::dies::part(root),
         "few-files" => super::exhausted::few_files(root),
         "full" => super::exhausted::full(root),
+        "drops" => super::released::drops(root),
         "no-inodes" => super::exhausted::no_inodes(root),
         "read-only" => super::exhausted::read_only(root),
         "whole" => super::killed_anywhere::part(root),

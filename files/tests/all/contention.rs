@@ -1,9 +1,10 @@
 //! Two processes want the same directory: one has it until it releases.
 
 use super::child::Child;
+use super::watched::watched;
 use super::{MARKERS, acquired, busy, everything, store};
 use leasebook_files::marker::{MarkerState, Released};
-use leasebook_files::{Acquisition, identity};
+use leasebook_files::{Acquisition, Cancel, identity};
 
 #[test]
 fn one_has_it_and_the_other_is_told_who() {
@@ -44,12 +45,18 @@ fn one_process_has_it_once() {
 }
 
 #[test]
-fn a_failed_attempt_leaves_no_marker_directory_and_a_release_leaves_it() {
+fn a_release_leaves_the_marker_directory_and_a_failed_attempt_takes_it_along() {
     let dir = tempfile::tempdir().unwrap();
     acquired(store().acquire(dir.path(), None).unwrap()).release().unwrap();
     assert_eq!(everything(dir.path()), [MARKERS]);
-    let cancel = leasebook_files::Cancel::new();
-    cancel.cancel();
-    store().acquire(dir.path(), Some(&cancel)).unwrap_err();
-    assert!(everything(dir.path()).len() <= 1);
+    let cancel = Cancel::new();
+    let signal = cancel.clone();
+    let cancelled = watched(move |step, _| {
+        if step == "publish" {
+            signal.cancel();
+        }
+        None
+    });
+    cancelled.acquire(dir.path(), Some(&cancel)).unwrap_err();
+    assert_eq!(everything(dir.path()), [""; 0]);
 }

@@ -1,7 +1,7 @@
 //! A system that has no more of something: a typed error that names step and path, nothing acquired, nothing left.
 
 use super::child::{Child, attempt, command, command_below, hear, say};
-use super::{MARKERS, acquired, everything, store};
+use super::{MARKERS, acquired, everything, needs, store};
 use leasebook_files::WriterLeaseStore;
 use leasebook_files::marker::{Code, FileCode};
 use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
@@ -10,17 +10,11 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
-/// A part played where mounts are its own. Where the system permits none, there is nothing to test.
+/// A part played where mounts are its own.
 fn with_mounts_of_its_own(part: &str, root: &Path) -> Option<Child> {
-    let mut probe = Command::new("unshare");
-    probe.args(["-m", "true"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    if !probe.status().is_ok_and(|status| status.success()) {
-        println!("mounts are not permitted here: nothing tested");
-        return None;
-    }
-    Some(Child::spawn_by(command_below("unshare", &["-m"], part, root)))
+    let permitted = needs::works("unshare", "unshare", &["-m", "true"]);
+    permitted.then(|| Child::spawn_by(command_below("unshare", &["-m"], part, root)))
 }
 
 #[test]
@@ -94,10 +88,9 @@ pub fn read_only(root: &Path) {
 fn a_directory_that_nobody_may_change_is_said_to_be_one() {
     let dir = tempfile::tempdir().unwrap();
     let root = File::open(dir.path()).unwrap();
-    let Ok(flags) = ioctl_getflags(&root) else { return };
+    let Ok(flags) = ioctl_getflags(&root) else { return needs::lacks("immutable") };
     if ioctl_setflags(&root, flags | IFlags::IMMUTABLE).is_err() {
-        println!("immutable directories are not permitted here: nothing tested");
-        return;
+        return needs::lacks("immutable");
     }
     let result = store().acquire(dir.path(), None);
     ioctl_setflags(&root, flags).unwrap();

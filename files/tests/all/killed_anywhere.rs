@@ -2,11 +2,10 @@
 #![cfg(target_os = "linux")]
 
 use super::child::{Child, command_below, say};
-use super::{MARKERS, NOBODY, acquired, everything, put, soak, store};
+use super::{MARKERS, NOBODY, acquired, everything, needs, put, soak, store};
 use leasebook_files::Acquisition;
 use leasebook_files::marker::MarkerState;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 /// The calls that change a directory, or list one.
 const CALLS: [&str; 4] = ["mkdirat", "renameat", "unlinkat", "getdents64"];
@@ -15,10 +14,7 @@ const MORE_CALLS: [&str; 4] = ["openat", "write", "close", "read"];
 
 #[test]
 fn at_every_system_call_of_acquire_and_release() {
-    let mut probe = Command::new("strace");
-    probe.arg("true").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    if !probe.status().is_ok_and(|status| status.success()) {
-        println!("strace is not here or not permitted: nothing tested");
+    if !needs::works("strace", "strace", &["true"]) {
         return;
     }
     let calls: Vec<&str> = CALLS.iter().chain(MORE_CALLS.iter().filter(|_| soak())).copied().collect();

@@ -2,10 +2,12 @@
 #![cfg(unix)]
 
 mod child;
+mod needs;
 mod watched;
 
 mod abandoned;
 mod cancelled;
+mod constructed;
 mod contention;
 mod crowd;
 mod dies;

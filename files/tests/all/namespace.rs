@@ -2,21 +2,14 @@
 #![cfg(target_os = "linux")]
 
 use super::child::{Child, command_below};
-use super::{MARKERS, acquired, everything, identity, store};
+use super::{MARKERS, acquired, everything, identity, needs, store};
 use leasebook_files::Acquisition;
 use leasebook_files::marker::MarkerState;
-use std::process::{Command, Stdio};
 
-/// How a child gets a namespace of its own. Where the system permits none, there is nothing to test.
+/// How a child gets a namespace of its own.
 fn unshare(proc_too: bool) -> Option<Vec<&'static str>> {
     let options = if proc_too { vec!["-pf", "--kill-child", "--mount-proc"] } else { vec!["-pf", "--kill-child"] };
-    let mut probe = Command::new("unshare");
-    probe.args(&options).arg("true").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let permitted = probe.status().is_ok_and(|status| status.success());
-    if !permitted {
-        println!("unshare is not permitted here: nothing tested");
-    }
-    permitted.then_some(options)
+    needs::works("unshare", "unshare", &[&options[..], &["true"]].concat()).then_some(options)
 }
 
 #[test]

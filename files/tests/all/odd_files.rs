@@ -1,6 +1,6 @@
 //! What is no ordinary file stands in the way and is neither followed, waited for, nor removed.
 
-use super::{MARKERS, NOBODY, acquired, busy, identity, name, nonce, record, store};
+use super::{MARKERS, NOBODY, acquired, busy, identity, name, needs, nonce, record, store};
 use leasebook_files::Cancel;
 use leasebook_files::marker::MarkerState;
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
@@ -34,6 +34,7 @@ fn in_the_place_of_a_marker_it_is_unrecognized() {
         let stale = record(NOBODY, &identity().unwrap(), &nonce('1'));
         if !make(&path, &stale) {
             assert_eq!(what, "a device", "only that takes a right");
+            needs::lacks("devices");
             continue;
         }
         let found = store().inspect(dir.path(), None).unwrap().records;

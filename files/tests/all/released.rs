@@ -1,5 +1,6 @@
 //! A release removes the own marker and no other, and says what came of it.
 
+use super::child::command;
 use super::watched::watched;
 use super::{MARKERS, acquired, everything, nonce, record, store};
 use leasebook_files::marker::{Code, FileCode as Told, NamedRemoval, Released};
@@ -8,7 +9,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Barrier, Mutex};
 
 /// A store, and what it was told of dropped leases.
@@ -121,7 +122,7 @@ fn a_failed_one_can_be_tried_again() {
 }
 
 #[test]
-fn what_a_drop_could_not_remove_is_told_and_tried_first_by_the_next_operation() {
+fn what_a_drop_could_not_remove_is_told_and_tried_first_by_the_next_acquire() {
     let dir = tempfile::tempdir().unwrap();
     let failing = Arc::new(Mutex::new(true));
     let fails = Arc::clone(&failing);
@@ -143,7 +144,45 @@ fn what_a_drop_could_not_remove_is_told_and_tried_first_by_the_next_operation() 
 }
 
 #[test]
-fn what_a_failed_attempt_could_not_remove_is_named_and_tried_first_by_the_next_operation() {
+fn a_drop_that_fails_outlives_a_closed_standard_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let (hears, says) = io::pipe().unwrap();
+    drop(hears);
+    let mut child = command("drops", dir.path());
+    let status = child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(says).status().unwrap();
+    assert!(status.success(), "{status}");
+    assert_eq!(everything(dir.path()), [MARKERS, &format!("{MARKERS}/dropped")]);
+}
+
+/// Drops a lease that cannot be released, and leaves a word of having come further.
+pub fn drops(root: &Path) {
+    let lease = acquired(store().acquire(root, None).unwrap());
+    fs::write(lease.path(), "changed").unwrap();
+    let path = lease.path().to_owned();
+    drop(lease);
+    fs::rename(path, root.join(MARKERS).join("dropped")).unwrap();
+}
+
+#[test]
+fn what_is_told_of_a_drop_steers_no_terminal() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("\u{1b}[2J\u{202e}");
+    fs::create_dir(&root).unwrap();
+    let (store, told) = told_store();
+    for changed in [false, true] {
+        let lease = acquired(store.acquire(&root, None).unwrap());
+        if changed { fs::write(lease.path(), "changed") } else { fs::remove_file(lease.path()) }.unwrap();
+        drop(lease);
+    }
+    let said: Vec<String> = told.lock().unwrap().iter().map(DropFailure::to_string).collect();
+    assert_eq!(said.len(), 2);
+    for said in said {
+        assert!(said.contains("\\u{1b}[2J\\u{202e}") && !said.contains(['\u{1b}', '\u{202e}']), "{said}");
+    }
+}
+
+#[test]
+fn what_a_failed_attempt_could_not_remove_is_named_and_tried_first_there() {
     for next_is_a_recovery in [false, true] {
         let dir = tempfile::tempdir().unwrap();
         let cancel = Cancel::new();

@@ -2,7 +2,7 @@
 
 use crate::bindings::writer::leasebook::lease::marker_files as wit;
 use crate::component::State;
-use leasebook_files::{Cancel, Contents, FileCode, FileError, InvalidName, Liveness, MarkerFiles};
+use leasebook_files::{Cancel, Contents, FileCode, FileError, FileStep, InvalidName, Liveness, MarkerFiles};
 use std::path::Path;
 use wasmtime::Result;
 use wasmtime::component::{Resource, ResourceTable};
@@ -188,7 +188,10 @@ fn told(error: &FileError) -> wit::FileError {
         FileCode::InvalidName | FileCode::Other => wit::FileCode::Other,
     };
     let mut detail = error.source.to_string();
-    if let Some(left) = &error.left {
+    // The machine removes what is left of a publication, and names what it cannot.
+    if let Some(left) = &error.left
+        && error.step != FileStep::Publish
+    {
         detail += &format!("; {} could not be removed and is still there", left.display());
     }
     wit::FileError { code, path: shown(&error.path), detail }

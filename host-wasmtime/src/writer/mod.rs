@@ -39,6 +39,7 @@ mod store;
 
 pub use crate::bindings::writer::exports::leasebook::lease::writer_lease::{
     Code, Failed, FileCode, InvalidLayout, Legacy, Marker, MarkerState, NamedRemoval, Owner, Recovery, Released,
+    Untidied,
 };
 pub(crate) use files::Files;
 pub use files::Place;

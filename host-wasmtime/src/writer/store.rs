@@ -158,7 +158,7 @@ impl WriterLeaseStore {
     /// Tries once to become the writer of an existing directory. It neither waits nor tries again.
     ///
     /// Markers whose processes are gone are removed first. Cancelled at any moment, it leaves nothing, or names what it
-    /// left; the next operation of this store removes that first.
+    /// left; the next acquire of this destination, or recover with apply, removes that first.
     pub fn acquire(&self, destination: &str, cancel: Option<&Cancel>) -> Result<Acquisition, WriterError> {
         let mut book = self.shared.lock();
         let acquired = book.call(cancel, |exports, store, leases| {
@@ -216,7 +216,8 @@ impl WriterLeaseStore {
         })
     }
 
-    /// The paths of own markers that could not be removed. The next operation of this store tries them first.
+    /// The paths of own markers that could not be removed: the newest, at most 64. The next acquire of their destination,
+    /// or recover with apply, tries them first.
     pub fn left(&self) -> Result<Vec<String>, WriterError> {
         self.shared.lock().call(None, |exports, store, leases| {
             exports.leasebook_lease_writer_lease().store().call_left(store, leases).map(Ok)

@@ -10,6 +10,7 @@ mod writers;
 
 use crate::book::{Answer, Book, Fault, RuntimeName};
 use crate::exit::Exit;
+use crate::stderr;
 use anyhow::Context;
 use leasebook::Options;
 use serde::Serialize;
@@ -71,15 +72,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let tree = match Tree::walk(&dir) {
         Ok(tree) => tree,
         Err(unusable) => {
-            eprintln!("error: contending for {}: {}", dir.display(), why(&unusable));
-            eprintln!("another tree: leasebook demo DIR");
+            stderr::say(format_args!("error: contending for {}: {}", dir.display(), why(&unusable)));
+            stderr::say("another tree: leasebook demo DIR");
             return Ok(Exit::NoInput);
         }
     };
     let played = match play(&tree, arguments.runtime) {
         Ok(played) => played,
         Err(Fault::Runtime(error)) => {
-            eprintln!("error: playing the demo: {error:#}");
+            stderr::say(format_args!("error: playing the demo: {error:#}"));
             return Ok(Exit::Runtime);
         }
         Err(Fault::Bad(bad)) => anyhow::bail!("the demo asked for something that is no operation: {bad:?}"),

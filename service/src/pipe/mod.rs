@@ -5,6 +5,7 @@ mod lines;
 
 use crate::book::{BadLine, Book, Fault, RuntimeName};
 use crate::exit::Exit;
+use crate::stderr;
 use leasebook::limits::{LEASES_MAX, PINS_MAX, TTL_MS_DEFAULT, WAITERS_MAX, WISHES_MAX};
 use leasebook::{Fairness, Limits, Options};
 use lines::{LINE_BYTES_MAX, Line, Lines};
@@ -90,16 +91,16 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut book = match Book::new(arguments.runtime, arguments.options()) {
         Ok(book) => book,
         Err(Fault::Bad(BadLine { field, reason })) => {
-            eprintln!("error: {}: {reason}", field.as_deref().unwrap_or("options"));
+            stderr::say(format_args!("error: {}: {reason}", field.as_deref().unwrap_or("options")));
             return Ok(Exit::Usage);
         }
         Err(Fault::Runtime(error)) => {
-            eprintln!("error: starting the table: {error:#}");
+            stderr::say(format_args!("error: starting the table: {error:#}"));
             return Ok(Exit::Runtime);
         }
     };
     if io::stdin().is_terminal() {
-        eprintln!("{}", help::ON_A_TERMINAL);
+        stderr::say(help::ON_A_TERMINAL);
     }
     let mut good = Exit::Success;
     match serve(&mut book, io::stdin().lock(), io::stdout().lock(), &mut good) {

@@ -1,10 +1,12 @@
 //! The command that runs under a lease.
 
 use super::signals::Signals;
+use super::words::shown_path;
 use crate::exit::Exit;
 use std::ffi::OsString;
 use std::io;
-use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
 
 /// How it ended.
 pub enum Ended {
@@ -14,14 +16,16 @@ pub enum Ended {
     Signal(i32),
     /// It did not begin, for this reason.
     NotRun(Exit, String),
+    /// It was run, and for this reason it is not known how it ended.
+    Unknown(io::Error),
 }
 
 /// What shells add to the number of a signal.
 const SIGNAL_BASE: i32 = 128;
 
 /// The exit code that stands for the end by a signal.
-pub fn code_of_signal(number: i32) -> ExitCode {
-    ExitCode::from(u8::try_from(SIGNAL_BASE + number).unwrap_or(u8::MAX))
+pub fn code_of_signal(number: i32) -> u8 {
+    u8::try_from(SIGNAL_BASE + number).unwrap_or(u8::MAX)
 }
 
 /// Runs a command to its end. Signals reach it.
@@ -29,20 +33,43 @@ pub fn run(words: &[OsString], signals: &Signals) -> Ended {
     let (program, arguments) = words.split_first().expect("the arguments have at least one word");
     let mut command = Command::new(program);
     command.args(arguments);
+    let name = if program.is_empty() { "''".to_owned() } else { shown_path(Path::new(program)) };
     let not_run = |error: io::Error| {
         let exit = if error.kind() == io::ErrorKind::NotFound { Exit::NotFound } else { Exit::NotRun };
-        Ended::NotRun(exit, format!("the command {} cannot be run: {error}", program.display()))
+        Ended::NotRun(exit, format!("the command {name} cannot be run: {error}"))
     };
     signals.restore_in(&mut command);
     dies_with_us(&mut command);
-    let mut child = match command.spawn() {
-        Ok(child) => child,
+    let mut running = match command.spawn() {
+        Ok(child) => Running { child, waited_for: false },
         Err(error) => return not_run(error),
     };
-    signals.forward_to(&child);
-    match wait(&mut child, signals) {
-        Ok(status) => ended(status),
-        Err(error) => not_run(error),
+    signals.forward_to(&running.child);
+    running.wait(signals).map_or_else(Ended::Unknown, ended)
+}
+
+/// A command that was begun. The lease must not end before it: where it is not waited for, as in a panic, it is killed.
+struct Running {
+    child: Child,
+    waited_for: bool,
+}
+
+impl Running {
+    fn wait(&mut self, signals: &Signals) -> io::Result<ExitStatus> {
+        let waited = wait(&mut self.child, signals);
+        // Where that failed there is no such child, and its process id may be another's.
+        self.waited_for = true;
+        waited
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.waited_for {
+            // What fails here, nobody can be told.
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
     }
 }
 
@@ -52,8 +79,9 @@ fn wait(child: &mut Child, signals: &Signals) -> io::Result<ExitStatus> {
     use rustix::io::retry_on_intr;
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
     let id = WaitId::Pid(Pid::from_child(child));
-    retry_on_intr(|| waitid(id.clone(), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT))?;
+    let waited = retry_on_intr(|| waitid(id.clone(), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT));
     signals.forward_no_more();
+    waited?;
     child.wait()
 }
 
@@ -99,3 +127,18 @@ fn dies_with_us(command: &mut Command) {
 
 #[cfg(not(target_os = "linux"))]
 fn dies_with_us(_: &mut Command) {}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use rustix::process::{Pid, test_kill_process};
+
+    #[test]
+    fn a_command_that_is_not_waited_for_is_killed() {
+        let child = Command::new("sleep").arg("1000").spawn().unwrap();
+        let pid = Pid::from_child(&child);
+        assert!(test_kill_process(pid).is_ok());
+        drop(Running { child, waited_for: false });
+        assert_eq!(test_kill_process(pid), Err(rustix::io::Errno::SRCH));
+    }
+}

@@ -1,6 +1,6 @@
 //! `leasebook inspect`: who writes to a directory.
 
-use super::{Place, failed, said};
+use super::{Place, said};
 use crate::exit::Exit;
 
 /// The arguments of `leasebook inspect`.
@@ -29,14 +29,10 @@ fn help() -> String {
 
 /// Prints what is there; it writes nothing.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let store = match arguments.place.store(&[]) {
-        Ok(store) => store,
-        Err(exit) => return Ok(exit),
-    };
-    match store.inspect(&arguments.place.destination, None) {
+    match arguments.place.ask(|store, destination| store.inspect(destination, None)) {
         Ok(found) if arguments.json => said::json(&said::Inspected { records: said::markers(&found.records) })?,
         Ok(found) => said::inspected(&arguments.place, &found.records)?,
-        Err(failure) => return Ok(failed(&failure)),
+        Err(exit) => return Ok(exit),
     }
     Ok(Exit::Success)
 }

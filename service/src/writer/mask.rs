@@ -1,6 +1,7 @@
-//! Signals that are blocked and read, as the C library has them: the unsafe part of `signals`.
+//! Signals that are blocked, ignored and read, as the C library has them: the unsafe part of `signals`.
 #![allow(unsafe_code)]
 
+use rustix::process::Pid;
 use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -39,6 +40,40 @@ impl Mask {
         // SAFETY: the set is initialized, and no other is asked for.
         checked(unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, ptr::null_mut()) })
     }
+}
+
+/// What this process does about a signal.
+#[derive(Clone, Copy)]
+pub struct Disposition {
+    number: i32,
+    handler: libc::sighandler_t,
+}
+
+impl Disposition {
+    /// Sets what the system does by itself; answers what was before.
+    pub fn default_of(number: i32) -> io::Result<Self> {
+        Self { number, handler: libc::SIG_DFL }.exchange()
+    }
+
+    /// Sets this. It may be called between fork and exec.
+    pub fn set(&self) -> io::Result<()> {
+        self.exchange().map(|_| ())
+    }
+
+    fn exchange(&self) -> io::Result<Self> {
+        // SAFETY: the handler is none, or one that was set before.
+        match unsafe { libc::signal(self.number, self.handler) } {
+            libc::SIG_ERR => Err(io::Error::last_os_error()),
+            handler => Ok(Self { handler, ..*self }),
+        }
+    }
+}
+
+/// Whether a process is in the process group of this one. The group may be of another namespace of process ids, where
+/// its number is 0 for both.
+pub fn in_own_group(pid: Pid) -> bool {
+    // SAFETY: neither call touches memory.
+    unsafe { libc::getpgid(pid.as_raw_nonzero().get()) == libc::getpgrp() }
 }
 
 /// Calls for threads answer the number of the error.

@@ -11,6 +11,7 @@ mod run;
 mod said;
 mod signals;
 mod wait;
+mod words;
 
 pub use inspect::Arguments as InspectArguments;
 pub use recover::Arguments as RecoverArguments;
@@ -21,9 +22,10 @@ pub use recover::run as recover;
 pub use run::run;
 
 use crate::exit::Exit;
+use crate::stderr;
 use leasebook_files::WriterLeaseStore;
 use leasebook_files::marker::{Code, Failure, FileCode};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The marker directory where none is named: the same in the examples of every runtime, so that who follows them is in
 /// each other's way.
@@ -41,26 +43,45 @@ struct Place {
 }
 
 impl Place {
+    /// What a store for it answers; or how a run ends that failed, which is said.
+    fn ask<T>(&self, question: impl FnOnce(&WriterLeaseStore, &Path) -> Result<T, Failure>) -> Result<T, Exit> {
+        question(&self.store(&[])?, &self.destination).map_err(|failure| failed(&failure))
+    }
+
     /// A store for it, or how a run ends whose names are none.
     fn store(&self, legacy: &[String]) -> Result<WriterLeaseStore, Exit> {
         let builder = WriterLeaseStore::builder(&self.marker_dir).legacy(legacy.iter().map(String::as_str));
         // What comes of a lease is said by who releases it.
         builder.on_drop_failure(|_| {}).build().map_err(|invalid| {
-            eprintln!("error: {invalid}");
+            stderr::say(format_args!("error: {invalid}"));
             Exit::Usage
         })
     }
 }
 
-/// Says what failed, and how a run ends by it.
+/// What is said beside a failure, for whom the marker directory is another account's.
+const OF_ANOTHER_ACCOUNT: &str =
+    "  where several accounts write, make the marker directory beforehand, for a group of theirs: mkdir -m 2775";
+
+/// Says what failed before a command ran, and how a run ends by it.
 fn failed(failure: &Failure) -> Exit {
-    eprintln!("error: {failure}");
+    stderr::say(format_args!("error: {failure}"));
+    let exit = exit_of(failure);
+    if exit == Exit::NotPermitted && failure.step != RESOLVE_ROOT {
+        stderr::say(OF_ANOTHER_ACCOUNT);
+    }
+    exit
+}
+
+/// The step that finds the destination.
+const RESOLVE_ROOT: &str = "resolve-root";
+
+fn exit_of(failure: &Failure) -> Exit {
+    use FileCode::{Link, MarkerDirectoryUnsafe, NameTooLong, NotADirectory, NotFound, PermissionDenied};
     match failure.code {
-        Code::File(FileCode::PermissionDenied) => Exit::NotPermitted,
-        Code::File(FileCode::NotFound | FileCode::NotADirectory | FileCode::Link) if failure.step == "resolve-root" => {
-            Exit::NoInput
-        }
-        Code::OwnMarkerGone | Code::OwnMarkerChanged => Exit::Marker,
+        Code::File(PermissionDenied) => Exit::NotPermitted,
+        Code::File(NotFound | NotADirectory | NameTooLong | Link) if failure.step == RESOLVE_ROOT => Exit::NoInput,
+        Code::File(MarkerDirectoryUnsafe) => Exit::NoInput,
         Code::InvalidNonce => Exit::Usage,
         Code::File(_) if failure.step == "publish" => Exit::CannotCreate,
         _ => Exit::Io,

@@ -1,9 +1,9 @@
 //! `leasebook recover`: what dead writers left is removed; or, by an operator, one marker that he names.
 
-use super::{Place, failed, said};
+use super::{Place, said};
 use crate::exit::Exit;
-use leasebook_files::WriterLeaseStore;
-use leasebook_files::marker::NamedRemoval;
+use crate::stderr;
+use leasebook_files::marker::{MarkerState, NamedRemoval};
 
 /// The arguments of `leasebook recover`.
 #[derive(clap::Args, Debug)]
@@ -45,41 +45,54 @@ fn help() -> String {
 
 /// Recovers and prints what it did.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let store = match arguments.place.store(&[]) {
-        Ok(store) => store,
-        Err(exit) => return Ok(exit),
-    };
-    if let Some(nonce) = &arguments.remove {
-        return remove(arguments, &store, nonce);
+    if let Some(marker) = &arguments.remove {
+        return remove(arguments, nonce(marker));
     }
     let Arguments { place, apply, json, .. } = arguments;
-    match store.recover(&place.destination, *apply, None) {
-        Ok(done) if *json => said::json(&said::Recovered {
+    let done = match place.ask(|store, destination| store.recover(destination, *apply, None)) {
+        Ok(done) => done,
+        Err(exit) => return Ok(exit),
+    };
+    if *json {
+        said::json(&said::Recovered {
             applied: *apply,
             removed: said::markers(&done.removed),
             kept: said::markers(&done.kept),
             tidied: &done.tidied,
-        })?,
-        Ok(done) => said::recovered(&arguments.place, *apply, &done)?,
-        Err(failure) => return Ok(failed(&failure)),
+            untidied: said::untidied(&done.untidied),
+        })?;
+    } else {
+        said::recovered(place, *apply, &done)?;
+    }
+    let stale = done.kept.iter().filter(|record| record.state == MarkerState::Stale).count();
+    if *apply && stale > 0 {
+        stderr::say(format_args!("error: {} of dead writers could not be removed", said::counted(stale)));
+        return Ok(Exit::Io);
     }
     Ok(Exit::Success)
 }
 
-fn remove(arguments: &Arguments, store: &WriterLeaseStore, nonce: &str) -> anyhow::Result<Exit> {
+/// The nonce of a marker that is named by it, or as `inspect` shows it: by its path.
+fn nonce(marker: &str) -> &str {
+    let name = marker.rsplit('/').next().unwrap_or(marker);
+    name.strip_suffix(".json").unwrap_or(name)
+}
+
+fn remove(arguments: &Arguments, nonce: &str) -> anyhow::Result<Exit> {
     let expected = match (&arguments.host, arguments.pid) {
         (Some(host), Some(pid)) => Some((host.as_str(), pid)),
         _ if arguments.unrecognized => None,
         _ => {
-            eprintln!("error: --remove takes --host and --pid as the marker names them, or --unrecognized");
+            stderr::say("error: --remove takes --host and --pid as the marker names them, or --unrecognized");
             return Ok(Exit::Usage);
         }
     };
-    let (outcome, owner, exit) = match store.remove_named(&arguments.place.destination, nonce, expected) {
+    let removed = arguments.place.ask(|store, destination| store.remove_named(destination, nonce, expected));
+    let (outcome, owner, exit) = match removed {
         Ok(NamedRemoval::Removed(owner)) => ("removed", owner, Exit::Success),
         Ok(NamedRemoval::Different(owner)) => ("different", owner, Exit::Marker),
         Ok(NamedRemoval::Absent) => ("absent", None, Exit::NoInput),
-        Err(failure) => return Ok(failed(&failure)),
+        Err(exit) => return Ok(exit),
     };
     let said = said::Named {
         nonce,

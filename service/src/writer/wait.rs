@@ -5,6 +5,7 @@
 
 use super::said;
 use super::signals::Signals;
+use super::words::shown;
 use indicatif::{ProgressBar, ProgressStyle};
 use leasebook_files::marker::{Code, Failure, MarkerRecord};
 use leasebook_files::{Acquisition, WriterLease, WriterLeaseStore};
@@ -88,7 +89,7 @@ impl Line {
                 Some((first, more)) => format!("waiting for {} and {} more", said::owner(first), more.len()),
                 None => String::new(),
             },
-            Got::Legacy(path) => format!("waiting for another program: {path}"),
+            Got::Legacy(path) => format!("waiting for another program: {}", shown(path)),
             Got::Lease(_) | Got::Signal(_) => String::new(),
         });
     }

@@ -13,7 +13,7 @@ const DOCUMENTED: [(i32, &str); 12] = [
     (73, "cannot be created"),
     (74, "reading or writing"),
     (75, "another writer"),
-    (76, "lease had been lost"),
+    (76, "its lease was lost or could not be released"),
     (77, "not allow"),
     (126, "cannot be run"),
     (127, "not found"),
@@ -34,12 +34,15 @@ fn help_lists_exactly_these() {
         let help = run(arguments, "");
         assert_eq!((help.code, help.err.as_str()), (0, ""), "{arguments:?}");
         let (_, codes) = help.out.split_once("Exit codes:\n").unwrap_or_else(|| panic!("{arguments:?}: {}", help.out));
-        let listed: Vec<(i32, &str)> = codes
-            .lines()
-            .take_while(|line| !line.is_empty())
-            .map(|line| line.trim_start().split_once("  ").unwrap())
-            .map(|(code, meaning)| (code.parse().unwrap(), meaning))
-            .collect();
+        let mut listed: Vec<(i32, String)> = Vec::new();
+        for line in codes.lines().take_while(|line| !line.is_empty()) {
+            if let Some(more) = line.strip_prefix("       ") {
+                listed.last_mut().unwrap().1 += &format!("; {more}");
+                continue;
+            }
+            let (code, meaning) = line.trim_start().split_once("  ").unwrap();
+            listed.push((code.parse().unwrap(), meaning.to_owned()));
+        }
         assert_eq!(listed.len(), DOCUMENTED.len(), "{arguments:?}: {listed:?}");
         for ((code, meaning), (expected, words)) in listed.iter().zip(DOCUMENTED) {
             assert_eq!(*code, expected, "{arguments:?}");

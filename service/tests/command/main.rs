@@ -48,6 +48,18 @@ fn run(arguments: &[&str], input: impl AsRef<[u8]>) -> Run {
     Run { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
 }
 
+/// Whether a test can be run that needs something of the machine. It fails where that is missing, unless
+/// `LEASEBOOK_WITHOUT` names it, in a list with commas.
+#[cfg(target_os = "linux")]
+fn has(what: &str, there: bool) -> bool {
+    let without = std::env::var("LEASEBOOK_WITHOUT").unwrap_or_default();
+    assert!(there || without.split(',').any(|name| name == what), "{what} is missing: set LEASEBOOK_WITHOUT={what}");
+    if !there {
+        println!("not tested: there is no {what}");
+    }
+    there
+}
+
 /// `leasebook table` with some arguments, on lines.
 fn table(arguments: &[&str], lines: &[&str]) -> Run {
     run(&[&["table"], arguments].concat(), lines.join("\n") + "\n")

@@ -37,10 +37,12 @@ pub struct Actor {
     mortal: bool,
     /// It may be cancelled between any two steps.
     cancellable: bool,
+    /// It does not look at the directory again after it has published: broken, for the tests of these tests.
+    hasty: bool,
 }
 
 /// What an exploration went through.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Explored {
     /// Different states.
     pub states: usize,
@@ -50,6 +52,8 @@ pub struct Explored {
     pub granted: usize,
     /// Times that somebody was refused.
     pub refused: usize,
+    /// The first state in which two were inside, with its number of steps. The exploration ends there.
+    pub two_inside: Option<(usize, String)>,
 }
 
 impl Actor {
@@ -58,13 +62,20 @@ impl Actor {
         Self::new(process, Role::Acquiring(Box::new(Acquire::new(&layout(), Vec::new()))), mortal, cancellable)
     }
 
+    /// The same writer, broken: it takes its own marker for the only one. Two of them get inside.
+    #[must_use]
+    pub fn hasty(mut self) -> Self {
+        self.hasty = true;
+        self
+    }
+
     /// One that recovers with apply.
     pub fn recoverer(process: Process) -> Self {
         Self::new(process, Role::Recovering(Box::new(Recover::new(true, Vec::new()))), false, false)
     }
 
     fn new(process: Process, role: Role, mortal: bool, cancellable: bool) -> Self {
-        let mut actor = Self { process, role, effect: None, mortal, cancellable };
+        let mut actor = Self { process, role, effect: None, mortal, cancellable, hasty: false };
         actor.go_on(None, &mut Explored::default());
         actor
     }
@@ -80,9 +91,11 @@ impl Actor {
             return self.go_on(None, explored);
         }
         let effect = self.effect.clone().expect("an actor that is not over has an effect");
-        if let Some(outcome) = self.process.perform(files, &effect) {
-            self.go_on(Some(outcome), explored);
+        let Some(mut outcome) = self.process.perform(files, &effect) else { return };
+        if let (true, Some(own), Outcome::Names(names)) = (self.hasty, self.process.last_nonce(), &mut outcome) {
+            names.retain(|name| name.starts_with(&own));
         }
+        self.go_on(Some(outcome), explored);
     }
 
     fn go_on(&mut self, outcome: Option<Outcome>, explored: &mut Explored) {
@@ -120,32 +133,38 @@ impl Actor {
             },
             Role::Inside(_) | Role::Over | Role::Dead => unreachable!("it has no machine that runs"),
         }
-        // What it has asked about itself, its host answers without looking at anything that others change.
-        if let (Some(effect), false) = (&self.effect, self.cancellable)
-            && matches!(
-                effect,
-                Effect::ResolveRoot | Effect::Identity | Effect::Nonce | Effect::OwnPid | Effect::Signal
-            )
-        {
-            let outcome = self.process.perform(&mut MarkerFiles::new(), &effect.clone());
+        if self.is_over() {
+            self.process.forget();
+        }
+        // What it has asked about itself, its host answers without looking at anything that others change; and one that
+        // is cancelled before that ends like one that is cancelled before what follows. Nothing follows the signal.
+        let own = match &self.effect {
+            Some(Effect::ResolveRoot | Effect::Identity | Effect::Nonce | Effect::OwnPid) => true,
+            Some(Effect::Signal) => !self.cancellable,
+            _ => false,
+        };
+        if own && let Some(effect) = self.effect.clone() {
+            let outcome = self.process.perform(&mut MarkerFiles::new(), &effect);
             self.go_on(outcome, explored);
         }
     }
 }
 
-/// Goes through every state that these actors can reach in so many steps, and holds each to what must be true of all.
+/// Goes through every state that these actors can reach in so many steps, and holds each to what must be true of all;
+/// the first in which two are inside is answered.
 pub fn explore(files: MarkerFiles, actors: Vec<Actor>, depth_max: usize) -> Explored {
     let mut explored = Explored::default();
-    let mut seen = HashSet::new();
-    let mut open = VecDeque::from([(files, actors, 0)]);
-    while let Some((files, actors, depth)) = open.pop_front() {
-        // Two states of one hash would be taken for one; with 64 bits and some millions of states, there are none.
-        let key = BuildHasherDefault::<DefaultHasher>::default().hash_one((&files, &actors));
-        if !seen.insert(key) {
-            continue;
-        }
+    let mut states = States::default();
+    states.reach(files, actors, 0);
+    while let Some((files, actors, depth)) = states.open.pop_front() {
         explored.states += 1;
-        check(&files, &actors);
+        // Until a release has removed its marker, nobody else may write.
+        let inside = actors.iter().filter(|actor| matches!(actor.role, Role::Inside(_) | Role::Releasing(_)));
+        if inside.count() > 1 {
+            explored.two_inside = Some((depth, format!("{actors:#?}\n{files:#?}")));
+            break;
+        }
+        files.check_whole();
         if actors.iter().all(Actor::is_over) {
             explored.ends += 1;
             check_end(files);
@@ -160,30 +179,40 @@ pub fn explore(files: MarkerFiles, actors: Vec<Actor>, depth_max: usize) -> Expl
             }
             let (mut next_files, mut next) = (files.clone(), actors.clone());
             next[place].step(&mut next_files, &mut explored);
-            open.push_back((next_files, next, depth + 1));
+            states.reach(next_files, next, depth + 1);
             if actors[place].mortal {
                 let (mut next_files, mut next) = (files.clone(), actors.clone());
                 next_files.alive.remove(&next[place].process.pid);
                 next[place].role = Role::Dead;
                 next[place].effect = None;
-                open.push_back((next_files, next, depth + 1));
+                next[place].process.forget();
+                states.reach(next_files, next, depth + 1);
             }
             if actors[place].cancellable && !actors[place].process.cancelled {
                 let mut next = actors.clone();
                 next[place].process.cancelled = true;
-                open.push_back((files.clone(), next, depth + 1));
+                states.reach(files.clone(), next, depth + 1);
             }
         }
     }
     explored
 }
 
-/// What is true at every moment.
-fn check(files: &MarkerFiles, actors: &[Actor]) {
-    // Until a release has removed its marker, nobody else may write.
-    let inside = actors.iter().filter(|actor| matches!(actor.role, Role::Inside(_) | Role::Releasing(_)));
-    assert!(inside.count() <= 1, "two are inside: {actors:#?}\n{files:#?}");
-    files.check_whole();
+/// The states that were reached, and those of them that are still to be gone on from, with the fewest steps first.
+#[derive(Default)]
+struct States {
+    seen: HashSet<u64>,
+    open: VecDeque<(MarkerFiles, Vec<Actor>, usize)>,
+}
+
+impl States {
+    fn reach(&mut self, files: MarkerFiles, actors: Vec<Actor>, depth: usize) {
+        // Two states of one hash would be taken for one; with 64 bits and some millions of states, there are none.
+        let key = BuildHasherDefault::<DefaultHasher>::default().hash_one((&files, &actors));
+        if self.seen.insert(key) {
+            self.open.push_back((files, actors, depth));
+        }
+    }
 }
 
 /// What is true when everybody has come to an end: a writer that comes then is let in, at once or after a recovery.

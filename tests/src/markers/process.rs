@@ -54,6 +54,16 @@ impl Process {
         Self { pid, host, cancelled: false, by_path: false, handle: None, publishing: 0, nonces: 0 }
     }
 
+    /// It does nothing any more, and whatever it did before makes no difference.
+    pub(super) fn forget(&mut self) {
+        (self.cancelled, self.handle, self.publishing, self.nonces) = (false, None, 0, 0);
+    }
+
+    /// The nonce that it drew last.
+    pub(super) fn last_nonce(&self) -> Option<String> {
+        (self.nonces > 0).then(|| nonce(self.pid << 8 | self.nonces))
+    }
+
     /// The directory that effects are about.
     fn opened(&self, files: &MarkerFiles) -> Option<usize> {
         if self.by_path { files.directory } else { self.handle.or(files.directory) }

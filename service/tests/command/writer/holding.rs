@@ -50,7 +50,7 @@ fn a_second_one_is_told_who_is_there_and_runs_nothing() {
     let busy = said.next().unwrap();
     assert!(busy.starts_with(&format!("busy: {root} is being written by {who}")), "{busy}");
     // Where the system tells what it runs.
-    assert!(!cfg!(target_os = "linux") || busy.contains(" (sh), since ") || busy.contains(" (leasebook), since "));
+    assert!(!cfg!(target_os = "linux") || busy.contains(" (sh) for ") || busy.contains(" (leasebook) for "));
     assert!(busy.ends_with(" s; nothing was run"), "{busy}");
     let again = format!("  wait for it: leasebook run --wait 60 {root} -- touch {}", made.display());
     assert_eq!(said.next(), Some(&*again));
@@ -83,6 +83,8 @@ fn a_legacy_marker_is_respected_and_kept() {
         "{}",
         done.err
     );
+    let again = format!("leasebook run --wait 60 {root} --legacy x --legacy old.lock -- echo run");
+    assert_eq!(done.err.lines().nth(1), Some(&*format!("  wait for it: {again}")));
     assert!(legacy.exists());
     assert_eq!(run(&["run", root, "--", "true"], "").code, 0);
 }

@@ -1,11 +1,14 @@
 //! Writer leases on the command line, with real processes.
 
+mod escaped;
 mod holding;
 mod looking;
 mod lost;
+mod nested;
 mod signals;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod unheard;
 mod waiting;
 
 use super::command;

@@ -60,6 +60,33 @@ fn a_signal_that_was_ignored_at_the_start_stays_ignored() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn children_that_are_ignored_end_as_they_do_and_stay_ignored() {
+    use std::os::unix::process::CommandExt;
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().to_str().unwrap();
+    let ignoring = |arguments: &[&str]| {
+        let mut command = super::super::command(&[&["run", root, "--"], arguments].concat());
+        // SAFETY: one system call, between fork and exec.
+        unsafe {
+            command.pre_exec(|| match libc::signal(libc::SIGCHLD, libc::SIG_IGN) {
+                libc::SIG_ERR => Err(std::io::Error::last_os_error()),
+                _ => Ok(()),
+            });
+        }
+        command.output().unwrap()
+    };
+    for (script, code) in [("exit 3", 3), ("true", 0), ("kill -TERM $$", 143)] {
+        let done = ignoring(&["sh", "-c", script]);
+        assert_eq!((done.status.code(), &*done.stderr), (Some(code), &b""[..]), "{script}");
+    }
+    let done = ignoring(&["grep", "SigIgn", "/proc/self/status"]);
+    let line = String::from_utf8(done.stdout).unwrap();
+    let bits = u64::from_str_radix(line.trim().strip_prefix("SigIgn:\t").unwrap(), 16).unwrap();
+    assert_eq!((bits >> (libc::SIGCHLD - 1)) & 1, 1, "{line}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn killed_it_takes_the_command_with_it_and_the_next_recovers() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::spawn(dir.path(), &[], "trap '' TERM HUP INT; echo $$; read -r forever");

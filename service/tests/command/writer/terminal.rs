@@ -89,6 +89,17 @@ fn ctrl_c_reaches_the_command_once() {
 }
 
 #[test]
+fn ctrl_c_reaches_a_command_in_a_group_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = "exec setsid sh -c 'trap \"exit 5\" INT; echo runs; while :; do sleep 0.01; done'";
+    let mut terminal = Terminal::with(dir.path(), &[], script);
+    terminal.until("runs");
+    terminal.typed("\u{3}");
+    assert_eq!(terminal.process.wait().unwrap().code(), Some(5));
+    assert_eq!(markers(dir.path()).len(), 0);
+}
+
+#[test]
 fn a_terminal_that_goes_away_ends_the_command_and_the_lease() {
     let dir = tempfile::tempdir().unwrap();
     // Here it leads the session, so that nobody else is told.

@@ -1,8 +1,9 @@
-//! An own marker that clean-up could not remove is named, and the next operation of the store removes it first.
+//! An own marker that clean-up could not remove is named, and the next acquire of that destination, or recover with
+//! apply, removes it first.
 
-use super::{DEAD, PID, layout, undisturbed};
+use super::{DEAD, OTHER, PID, layout, undisturbed};
 use leasebook::marker::{Acquire, Acquisition, Code, Effect, FileCode, LEFT_MAX, Left, Outcome, Recover, Release};
-use leasebook_tests::markers::{MARKERS, MarkerFiles, Process, marker, record, run};
+use leasebook_tests::markers::{MARKERS, MarkerFiles, Process, marker, nonce, record, run};
 
 /// The first marker of the process.
 fn own() -> String {
@@ -10,6 +11,17 @@ fn own() -> String {
 }
 
 /// An acquisition is cancelled, and its marker cannot be removed.
+fn leave_any(files: &mut MarkerFiles, process: &mut Process) -> Vec<Left> {
+    files.stuck.insert(marker(process.pid << 8 | 1));
+    let mut machine = Acquire::new(&layout(&[]), Vec::new());
+    let answer = run(&mut machine, process, files, |_, effect, _, _| {
+        matches!(effect, Effect::Signal).then_some(Outcome::Cancelled)
+    });
+    answer.expect_err("it is cancelled");
+    machine.take_left()
+}
+
+/// The same by the process of these tests, and all of it is checked.
 fn leave(files: &mut MarkerFiles, process: &mut Process) -> Vec<Left> {
     files.stuck.insert(own());
     let mut machine = Acquire::new(&layout(&[]), Vec::new());
@@ -134,9 +146,42 @@ fn a_lease_that_goes_away_unreleased_is_left_to_the_store() {
 
 #[test]
 fn the_list_is_bounded_and_keeps_the_newest() {
+    let left = |number: u32| {
+        let mut files = MarkerFiles::new();
+        let mut process = Process::start(&mut files, number);
+        leave_any(&mut files, &mut process)
+    };
+    let mut list = Vec::new();
+    for number in 1..=LEFT_MAX as u32 {
+        Left::keep(&mut list, left(number));
+    }
+    assert_eq!((list.len(), list[0].record().pid()), (LEFT_MAX, 1));
+    Left::keep(&mut list, left(1_000).into_iter().chain(left(1_001)));
+    let pids: Vec<u32> = list.iter().map(|left| left.record().pid()).collect();
+    assert_eq!((pids.len(), pids[0], &pids[LEFT_MAX - 2..]), (LEFT_MAX, 3, &[1_000, 1_001][..]));
+    Left::keep(&mut list, None);
+    assert_eq!(list.len(), LEFT_MAX);
+}
+
+#[test]
+fn a_half_made_one_is_named_as_what_is_in_nobodys_way() {
     let mut files = MarkerFiles::new();
     let mut process = Process::start(&mut files, PID);
-    let one = leave(&mut files, &mut process);
-    let mut machine = Acquire::new(&layout(&[]), vec![one[0].clone(); LEFT_MAX + 5]);
-    assert_eq!(machine.take_left().len(), LEFT_MAX);
+    let half = format!("{}.tmp", nonce(PID << 8 | 1));
+    files.stuck.insert(half.clone());
+    let mut machine = Acquire::new(&layout(&[]), Vec::new());
+    let answer = run(&mut machine, &mut process, &mut files, |_, effect, process, files| {
+        if !matches!(effect, Effect::Publish { .. }) {
+            return None;
+        }
+        (0..2).for_each(|_| _ = process.perform(files, effect));
+        Some(Outcome::Cancelled)
+    });
+    let failure = answer.expect_err("it is cancelled");
+    assert_eq!(failure.left, Some(format!("{MARKERS}/{half}")));
+    assert!(failure.to_string().ends_with("could not be removed, and is in nobody's way"), "{failure}");
+    assert_eq!((files.names(), machine.take_left().len()), (vec![half], 1));
+    // It is no marker, so others come.
+    let mut other = Process::start(&mut files, OTHER);
+    super::acquired(&mut files, &mut other);
 }

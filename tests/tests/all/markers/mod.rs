@@ -3,6 +3,7 @@
 mod busy;
 mod cancelled;
 mod crashes;
+mod facts;
 mod faults;
 mod interleavings;
 mod left_over;

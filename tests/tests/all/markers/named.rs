@@ -1,7 +1,7 @@
 //! An operator removes one named marker of any state, by repeating what it says.
 
 use super::{DEAD, OTHER, PID, undisturbed};
-use leasebook::marker::{Code, Failure, FileCode, NamedRemoval, OwnerRecord, RemoveNamed};
+use leasebook::marker::{Code, Effect, Failure, FileCode, FileError, NamedRemoval, Outcome, OwnerRecord, RemoveNamed};
 use leasebook_tests::markers::{HOST, MarkerFiles, Node, Process, marker, nonce, record, run};
 
 fn scene() -> MarkerFiles {
@@ -65,6 +65,21 @@ fn what_is_not_there_is_absent_and_what_is_no_name_is_refused() {
     assert_eq!(remove(&mut scene(), &nonce(9), Some((HOST, 1))), Ok(NamedRemoval::Absent));
     assert_eq!(remove(&mut MarkerFiles::new(), &nonce(1), None), Ok(NamedRemoval::Absent));
     for name in ["", "..", "README", &marker(1), "../../../../../../etc/passwd-aaaaa"] {
-        assert_eq!(remove(&mut scene(), name, None).expect_err("no nonce").code, Code::InvalidNonce);
+        let failure = remove(&mut scene(), name, None).expect_err("no nonce");
+        assert_eq!((failure.code, failure.step, &*failure.path), (Code::InvalidNonce, "nonce", ""));
+        assert_eq!(failure.cause, name);
     }
+}
+
+#[test]
+fn before_the_root_is_known_a_failure_names_no_path_of_its_own() {
+    let mut files = scene();
+    let mut process = Process::start(&mut files, PID);
+    let mut machine = RemoveNamed::new(&nonce(1), None);
+    let answer = run(&mut machine, &mut process, &mut files, |_, effect, _, _| {
+        let error = FileError { code: FileCode::NotFound, path: String::new(), detail: String::new() };
+        matches!(effect, Effect::ResolveRoot).then_some(Outcome::Failed(error))
+    });
+    let failure = answer.expect_err("there is no root");
+    assert_eq!((failure.step, &*failure.path), ("resolve-root", ""));
 }

@@ -1,8 +1,10 @@
 //! Recovery removes what is known to be dead, each read and probed again immediately before, and nothing else.
 
 use super::{DEAD, OTHER, PID, inspect, recover, states};
-use leasebook::marker::{Effect, INCOMPLETE_AGE_MS_MIN, Inspect, Recover, Recovery};
-use leasebook_tests::markers::{HOST, MarkerFiles, Process, marker, nonce, record, run};
+use leasebook::marker::{
+    Effect, FileCode, FileError, INCOMPLETE_AGE_MS_MIN, Inspect, Outcome, Recover, Recovery, Untidied,
+};
+use leasebook_tests::markers::{HOST, MarkerFiles, Node, Process, marker, nonce, record, run};
 
 fn scene() -> MarkerFiles {
     let mut files = MarkerFiles::new();
@@ -67,7 +69,8 @@ fn each_is_read_and_probed_again_immediately_before_it_is_removed() {
 #[test]
 fn what_is_alive_or_another_at_the_second_look_is_kept() {
     let replaced = record(2, DEAD + 1, HOST);
-    for (what, state) in [(0, Some("active")), (1, Some("unrecognized")), (2, Some("unrecognized")), (3, None)] {
+    let unrecognized = Some("unrecognized");
+    for (what, state) in [(0, Some("active")), (1, unrecognized), (2, unrecognized), (3, unrecognized), (4, None)] {
         let mut files = MarkerFiles::new();
         files.put_file(&marker(2), record(2, DEAD, HOST));
         let mut process = Process::start(&mut files, PID);
@@ -79,6 +82,7 @@ fn what_is_alive_or_another_at_the_second_look_is_kept() {
                     0 => _ = files.alive.insert(DEAD),
                     1 => files.put_file(&marker(2), replaced.clone()),
                     2 => files.put_file(&marker(2), ""),
+                    3 => files.put(&marker(2), Node::Closed),
                     _ => files.remove_tree(),
                 }
             }
@@ -118,7 +122,7 @@ fn what_a_dead_writer_had_not_made_yet_goes_too() {
     files.put_file(&name(5), record(5, OTHER, HOST));
     files.put_file(&name(6), record(6, DEAD, "elsewhere"));
     files.put_file("x.tmp", "");
-    files.put(&name(7), leasebook_tests::markers::Node::Special);
+    files.put(&name(7), Node::Special);
 
     assert_eq!(recover(&mut files.clone(), false).tidied, Vec::<String>::new());
     let recovery = recover(&mut files, true);
@@ -126,6 +130,42 @@ fn what_a_dead_writer_had_not_made_yet_goes_too() {
     files.now_ms += 1;
     assert_eq!(recover(&mut files, true).tidied, [name(1), name(2)]);
     assert_eq!(files.names(), [name(3), name(5), name(6), name(7), "x.tmp".into()]);
+}
+
+#[test]
+fn a_half_made_one_that_stays_because_something_failed_is_told() {
+    let name = |number| format!("{}.tmp", nonce(number));
+    let mut files = MarkerFiles::new();
+    files.put_file(&name(1), "");
+    files.put_file(&name(2), record(2, DEAD, HOST));
+    files.put(&name(3), Node::Closed);
+    files.put_file(&name(4), "");
+    files.now_ms += INCOMPLETE_AGE_MS_MIN;
+    files.put_file(&name(5), "");
+    files.stuck.insert(name(2));
+    let mut process = Process::start(&mut files, PID);
+    let mut asked = Vec::new();
+    let answer = run(&mut Recover::new(true, Vec::new()), &mut process, &mut files, |_, effect, _, _| {
+        let Effect::Age { name: of, beside } = effect else { return None };
+        asked.push(of.clone());
+        let detail = format!("no space is left; {beside} could not be removed");
+        let error = FileError { code: FileCode::NoSpace, path: String::new(), detail };
+        (*of == name(1)).then_some(Outcome::Failed(error))
+    });
+    let recovery = answer.expect("the rest is recovered");
+    assert_eq!((&asked, &recovery.tidied), (&vec![name(1), name(4), name(5)], &vec![name(4)]));
+    let told: Vec<(&str, &str)> = recovery.untidied.iter().map(|it| (&*it.name, &*it.detail)).collect();
+    let left = format!("{}.tmp", nonce(PID << 8 | 1));
+    let age = format!("its age could not be told: no space is left; {left} could not be removed");
+    let expected = [
+        (&*name(1), &*age),
+        (&*name(2), "it could not be removed: permission-denied"),
+        (&*name(3), "the system does not let us read it"),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(files.names(), [name(1), name(2), name(3), name(5)]);
+    let untidied = Untidied { name: "a\u{1b}.tmp".into(), detail: "b".into() };
+    assert_eq!(untidied.to_string(), "a\\u{1b}.tmp stays: b");
 }
 
 #[test]

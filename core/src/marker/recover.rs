@@ -41,7 +41,7 @@ pub struct Recover {
 
 impl Recover {
     /// A recovery. Without `apply` it writes nothing, and tells all markers as kept. `left`: what earlier operations of
-    /// the same store could not remove; with `apply` it is tried first.
+    /// the same store could not remove; with `apply`, what is in the same marker directory is tried first.
     pub fn new(apply: bool, left: Vec<Left>) -> Self {
         let purpose = if apply { Purpose::Tidy } else { Purpose::Look };
         // A legacy marker is in the way of an acquisition, and none of recovery's.
@@ -62,6 +62,7 @@ impl Recover {
                     removed: take(&mut scan.removed),
                     kept: take(&mut scan.kept),
                     tidied: take(&mut scan.tidied),
+                    untidied: take(&mut scan.untidied),
                 })
             }
             Err(fault) => Err(fault.at(self.step, &self.entry.place.markers)),
@@ -70,8 +71,7 @@ impl Recover {
         Step::Done(result)
     }
 
-    /// The own markers that still have to be removed, when the operation is over: the store keeps them, at most
-    /// [`LEFT_MAX`](super::LEFT_MAX), the newest.
+    /// The own markers that still have to be removed, when the operation is over: the store [keeps](Left::keep) them.
     pub fn take_left(&mut self) -> Vec<Left> {
         self.entry.take_left()
     }
