@@ -9,6 +9,7 @@ mod contract;
 mod error;
 mod fresh;
 mod gate;
+mod js;
 mod leasebook;
 mod peers;
 mod process;
@@ -60,6 +61,8 @@ enum Task {
     },
     /// Build the component, precompile it, and build the example plugin; set up the wasm toolchain where it is missing
     Wasm,
+    /// Build the npm package into js/dist; set up the tools that are missing
+    Js,
     /// Replay recorded runs of a folder through `leasebook table`, and compare the answers
     Vectors(vectors::Arguments),
     /// Measure, with optimized code: `cargo xtask bench table`, `cargo xtask bench writer`
@@ -93,6 +96,11 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
             contract::check(&built.component)?;
             Ok(ExitCode::SUCCESS)
         }
+        Task::Js => {
+            println!("{}", js::build(&workspace)?.display());
+            js::sizes(&workspace)?;
+            Ok(ExitCode::SUCCESS)
+        }
         Task::Vectors(arguments) => {
             let leasebook = match &arguments.leasebook {
                 Some(file) => file.clone(),
@@ -123,7 +131,7 @@ mod tests {
     #[test]
     fn every_task_of_the_documents_is_there() {
         let known = subcommands();
-        for task in ["demo", "test", "soak", "wasm", "vectors", "bench", "help"] {
+        for task in ["demo", "test", "soak", "wasm", "js", "vectors", "bench", "help"] {
             assert!(known.iter().any(|name| name == task), "{task} is missing in {known:?}");
         }
     }
