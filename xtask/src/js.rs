@@ -258,19 +258,36 @@ fn compile(workspace: &Workspace, folder: &Path) -> Result<()> {
                     _ => {}
                 }
             }
-            for project in ["tsconfig.json", "tsconfig.cjs.json"] {
-                // Comments belong to the types, where an editor shows them.
-                let only_code = ["--declaration", "false", "--removeComments"];
-                for arguments in [&only_code[..], &["--emitDeclarationOnly"]] {
-                    let mut tsc = Command::new("node");
-                    tsc.current_dir(folder).args(["node_modules/typescript/bin/tsc", "--project", project]);
-                    process::quiet(tsc.args(arguments), step)
-                        .map_err(|error| StepFailed::new("compile the TypeScript", error))?;
-                }
+            // Comments belong to the types, where an editor shows them. Types are checked once, and are the same in both
+            // kinds of modules.
+            let runs: [&[&str]; 3] = [
+                &["tsconfig.json", "--emitDeclarationOnly"],
+                &["tsconfig.json", "--declaration", "false", "--removeComments", "--noCheck"],
+                &["tsconfig.cjs.json", "--declaration", "false", "--removeComments", "--noCheck"],
+            ];
+            for arguments in runs {
+                let mut tsc = Command::new("node");
+                tsc.current_dir(folder).args(["node_modules/typescript/bin/tsc", "--project"]).args(arguments);
+                process::quiet(&mut tsc, step).map_err(|error| StepFailed::new("compile the TypeScript", error))?;
             }
+            copy_types(&dist.join("esm"), &dist.join("cjs"))?;
             Ok(digest.to_hex().into_bytes())
         })
     })?;
+    Ok(())
+}
+
+/// Copies the declarations of one folder to another.
+fn copy_types(from: &Path, to: &Path) -> Result<()> {
+    for entry in fs::read_dir(from).with_context(|| format!("read the folder {}", from.display()))? {
+        let entry = entry?;
+        let place = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_types(&entry.path(), &place)?;
+        } else if entry.file_name().to_string_lossy().ends_with(".d.ts") {
+            put(&place, &fs::read(entry.path())?)?;
+        }
+    }
     Ok(())
 }
 
