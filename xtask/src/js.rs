@@ -105,11 +105,30 @@ pub fn sizes(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Runs the tests of the package; answers what they print.
-pub fn test(folder: &Path, step: &Step) -> Result<process::Output, process::Failed> {
+/// The program of a Rust host that the tests of the package contend with.
+const WRITER: &str = "leasebook-js-writer";
+/// The variable that tells the tests where it is.
+const WRITER_VARIABLE: &str = "LEASEBOOK_RUST_WRITER";
+
+/// Runs the tests of the package, against a Rust host too.
+pub fn test(workspace: &Workspace, folder: &Path, step: &Step) -> Result<process::Output, process::Failed> {
+    let mut cargo = workspace.cargo();
+    process::quiet(cargo.args(["build", "--package", WRITER]), step)?;
+    let program = workspace.target_dir().join("debug").join(WRITER);
     let mut vitest = Command::new("node");
-    vitest.current_dir(folder).args(["node_modules/vitest/vitest.mjs", "run", "--typecheck"]).env("CI", "1");
+    vitest.current_dir(folder).args(["node_modules/vitest/vitest.mjs", "run", "--typecheck"]);
+    vitest.env("CI", "1").env("NO_COLOR", "1").env(WRITER_VARIABLE, program);
     process::quiet(&mut vitest, step)
+}
+
+/// How many tests passed and failed, by the line `Tests  1 failed | 27 passed (28)`.
+pub fn count(output: &str) -> (usize, usize) {
+    let line = output.lines().map(str::trim).find_map(|line| line.strip_prefix("Tests ")).unwrap_or_default();
+    let number = |what: &str| {
+        let found = line.split(['|', '(']).find_map(|part| part.trim().strip_suffix(what));
+        found.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
+    };
+    (number("passed"), number("failed"))
 }
 
 /// Is there a Node that is new enough?
@@ -356,6 +375,13 @@ mod tests {
         assert_eq!(all.len(), 256);
         assert!(all.iter().all(|c| !matches!(c, '"' | '\\' | '\n' | '\r' | '\u{2028}' | '\u{2029}' | '\0')));
         assert!(all.iter().all(|c| u32::from(*c) < 0x200));
+    }
+
+    #[test]
+    fn tests_are_counted() {
+        assert_eq!(count(" Test Files  5 passed (5)\n      Tests  27 passed (27)\n"), (27, 0));
+        assert_eq!(count("      Tests  1 failed | 27 passed (28)\n"), (27, 1));
+        assert_eq!(count("nothing"), (0, 0));
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod vectors;
 mod wasm_std;
 mod workspace;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -102,11 +103,14 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Task::Vectors(arguments) => {
+            let runtime = arguments.runtime;
             let leasebook = match &arguments.leasebook {
                 Some(file) => file.clone(),
-                None => leasebook::build(&workspace)?,
+                None if runtime.takes_command() => leasebook::build(&workspace)?,
+                None => PathBuf::new(),
             };
-            vectors::run(&arguments, &leasebook)
+            let package = if runtime.takes_package() { js::build(&workspace)? } else { PathBuf::new() };
+            vectors::run(&arguments, &|runtime| vectors::table(&leasebook, &package, runtime))
         }
         Task::Bench { arguments } => tasks::bench(&workspace, &arguments),
     }

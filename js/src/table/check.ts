@@ -6,6 +6,9 @@ import type { Mode, ReleaseWhat, Wish } from "./types.js";
 /** The most paths of one call, as the core has it; of more, one too many crosses, so that the core refuses. */
 const PATHS_MAX = 1024;
 
+/** No id and no path that can be used is longer, by far; what is longer is not copied. */
+const TEXT_UNITS_MAX = 65_536;
+
 const SURROGATE = /\p{Surrogate}/u;
 
 /** What a value is, for a message. */
@@ -22,6 +25,9 @@ export function wrong(name: string, expected: string, found: unknown): TypeError
 /** A text that is one: half a character would become another text on its way. */
 export function text(name: string, value: unknown): string {
   if (typeof value !== "string") throw wrong(name, "a string", value);
+  if (value.length > TEXT_UNITS_MAX) {
+    throw new TypeError(`${name}: expected at most ${TEXT_UNITS_MAX} characters; found ${value.length}`);
+  }
   if (SURROGATE.test(value)) throw new TypeError(`${name}: expected a string of whole characters; found half of one`);
   return value;
 }

@@ -14,8 +14,8 @@ export function contains(path: string, directory: string): Containment {
 }
 
 export { PoisonedError, RestoreError } from "./error.js";
-export { Grant, Lease, Pin, type Refreshed } from "./lease.js";
-export { LeaseSession, type SessionPinOptions } from "./session.js";
+export type { Grant, Lease, Pin, Refreshed } from "./lease.js";
+export type { LeaseSession, SessionPinOptions } from "./session.js";
 export { LeaseTable } from "./table.js";
 export type {
   AcquireOptions,

@@ -146,11 +146,10 @@ export class Watch {
     if (this.#over) return;
     this.#settling = true;
     try {
-      if (this.#waiting.size > 0) {
-        for (const id of this.#table.ready()) {
-          const waiting = this.#waiting.get(id);
-          if (waiting !== undefined) this.#try(waiting);
-        }
+      // Also where nobody waits: what time has ended by now is an event only when the table is asked something.
+      for (const id of this.#table.ready()) {
+        const waiting = this.#waiting.get(id);
+        if (waiting !== undefined) this.#try(waiting);
       }
     } finally {
       this.#settling = false;
