@@ -1,14 +1,21 @@
 // A wasm module, instantiated once when it is first needed, and answers read in its memory.
 
-/** What makes the module: its bytes, or a compiled module. */
-export type WasmSource = BufferSource | WebAssembly.Module;
+/**
+ * What makes the module: its bytes in an `ArrayBuffer` or a view, or a compiled `WebAssembly.Module`, for which there is
+ * no type outside the library of browsers. Anything else is a `TypeError`.
+ */
+export type WasmSource = object;
 
 /** In place of a length: the text that was asked with. */
 const AS_ASKED = -1;
 
 const decoder = new TextDecoder("utf-8");
 
-/** One of our two modules. */
+/**
+ * One of our two modules.
+ *
+ * @internal
+ */
 export class WasmModule {
   readonly #file: string;
   readonly #expected: readonly string[];
@@ -69,14 +76,18 @@ export class WasmModule {
       throw new TypeError(`wasm: expected bytes or a WebAssembly.Module; found ${typeof source}`);
     }
     try {
-      return new WebAssembly.Module(source);
+      return new WebAssembly.Module(source as BufferSource);
     } catch (cause) {
       throw new TypeError(`wasm: expected the bytes of ${this.#file}; found no wasm module`, { cause });
     }
   }
 }
 
-/** Reads one answer: its numbers in order, and its texts. One reader serves a handle, one answer after the other. */
+/**
+ * Reads one answer: its numbers in order, and its texts. One reader serves a handle, one answer after the other.
+ *
+ * @internal
+ */
 export class Reader {
   readonly #module: WasmModule;
   /** Where the place of answers stands, in words. */
