@@ -42,7 +42,8 @@ function restored(line) {
 }
 
 function released(line) {
-  const what = line.paths?.length > 0 ? line.paths : line.generation == null ? undefined : { generation: line.generation };
+  const named = line.generation == null ? undefined : { generation: line.generation };
+  const what = line.paths?.length > 0 ? line.paths : named;
   const { refused, ...answer } = table.release(line.holder, what);
   return { ...answer, ...refused };
 }

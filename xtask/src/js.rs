@@ -277,8 +277,8 @@ fn compile(workspace: &Workspace, folder: &Path) -> Result<()> {
                     _ => {}
                 }
             }
-            // Comments belong to the types, where an editor shows them. Types are checked once, and are the same in both
-            // kinds of modules.
+            // Comments belong to the types, where an editor shows them. Types are checked once, and are the same in
+            // both kinds of modules.
             let runs: [&[&str]; 3] = [
                 &["tsconfig.json", "--emitDeclarationOnly"],
                 &["tsconfig.json", "--declaration", "false", "--removeComments", "--noCheck"],

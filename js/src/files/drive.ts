@@ -82,7 +82,9 @@ function effects(step: number, from: Reader): Effect {
   const plain = (carryOut: Effect["carryOut"], cleansUp = false): Effect => ({ cleansUp, carryOut });
   switch (step) {
     case 0:
-      return plain((files) => then(files.resolveRoot(), ({ root, markers }) => outcome(1, [shown(root), shown(markers)])));
+      return plain((files) =>
+        then(files.resolveRoot(), ({ root, markers }) => outcome(1, [shown(root), shown(markers)])),
+      );
     case 1: {
       const name = from.text();
       return plain((files) =>

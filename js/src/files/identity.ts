@@ -22,7 +22,8 @@ function namespace(): string {
   const system = platform();
   if (system !== "linux" && system !== "android") return "";
   const own = told(() => readlinkSync("/proc/self/ns/pid"));
-  return own === INITIAL_NAMESPACE ? "" : suffix(own, told(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8")));
+  if (own === INITIAL_NAMESPACE) return "";
+  return suffix(own, told(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8")));
 }
 
 /** What is added to the host's name outside the initial namespace. */

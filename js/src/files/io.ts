@@ -35,7 +35,7 @@ export interface Io {
 const ENTRIES = { bufferSize: 256 };
 const EXACT = { bigint: true } as const;
 
-/** Every call is over when it returns: the fastest on a local disk, and it holds the event loop while a disk is slow. */
+/** Every call is over when it returns: the fastest on a local disk; a slow one holds the event loop meanwhile. */
 export const synchronous: Io = {
   realpath: (path) => fs.realpathSync.native(path),
   open: (path, flags, mode) => ({ fd: fs.openSync(path, flags, mode), file: undefined }),

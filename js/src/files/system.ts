@@ -300,7 +300,8 @@ export class SystemFiles implements MarkerFiles {
 
   *#publish(nonce: string, content: Uint8Array): Steps<void> {
     if (content.length > MARKER_BYTES_MAX) {
-      throw new MarkerFileError("other", nonce, `a marker of ${content.length} bytes, expected at most ${MARKER_BYTES_MAX}`);
+      const message = `a marker of ${content.length} bytes, expected at most ${MARKER_BYTES_MAX}`;
+      throw new MarkerFileError("other", nonce, message);
     }
     // Opened anew: the one that is open may have been removed since.
     this.#forget();

@@ -58,7 +58,8 @@ export function flag(name: string, value: unknown): boolean {
 export function shared(name: string, value: unknown): boolean {
   if (value === undefined || value === "exclusive") return false;
   if (value === "shared") return true;
-  throw new TypeError(`${name}: expected "shared" or "exclusive"; found ${typeof value === "string" ? `"${value}"` : kind(value)}`);
+  const found = typeof value === "string" ? `"${value.slice(0, 64)}"` : kind(value);
+  throw new TypeError(`${name}: expected "shared" or "exclusive"; found ${found}`);
 }
 
 export function mode(isShared: boolean): Mode {
@@ -89,7 +90,8 @@ export function wishes(value: unknown): Asked {
   const layout = new Uint32Array(list.length);
   const paths = list.map((wish, index) => {
     const name = Array.isArray(value) ? `wishes[${index}]` : "wishes";
-    const isShared = typeof wish === "object" && wish !== null && shared(`${name}.mode`, (wish as { mode?: unknown }).mode);
+    const mode = typeof wish === "object" && wish !== null ? (wish as { mode?: unknown }).mode : undefined;
+    const isShared = shared(`${name}.mode`, mode);
     const path = pathOf(name, wish);
     layout[index] = path.length * 2 + (isShared ? 1 : 0);
     return path;

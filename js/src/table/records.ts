@@ -133,8 +133,10 @@ class Packer {
         this.count(`${name}.lastPlace`, one.lastPlace);
         this.count(`${name}.lastToken`, one.lastToken);
         return;
-      default:
-        throw new TypeError(`${name}.record: expected the name of a kind of record; found ${kind((one as { record?: unknown }).record)}`);
+      default: {
+        const found = kind((one as { record?: unknown }).record);
+        throw new TypeError(`${name}.record: expected the name of a kind of record; found ${found}`);
+      }
     }
   }
 

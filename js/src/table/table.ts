@@ -291,7 +291,9 @@ export class LeaseTable {
   subscribe(listener: (event: LeaseEvent) => void): () => void {
     if (typeof listener !== "function") throw check.wrong("listener", "a function", listener);
     this.#live();
-    if (!this.#keepsEvents) throw new TypeError("options.events: expected a number above 0 where events are listened to");
+    if (!this.#keepsEvents) {
+      throw new TypeError("options.events: expected a number above 0 where events are listened to");
+    }
     return this.#watched().subscribe(listener);
   }
 

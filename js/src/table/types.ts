@@ -42,7 +42,7 @@ export interface LeaseTableOptions {
   events?: number | undefined;
   /** Keep the changed records for {@link LeaseTable.takeRecords}. Off unless set. */
   journal?: boolean | undefined;
-  /** How many bytes of memory this and all other tables may take before they refuse: 512 MiB unless set, 1 GiB at most. */
+  /** How many bytes of memory all tables may take before this one refuses: 512 MiB unless set, 1 GiB at most. */
   memoryBytesMax?: number | undefined;
   /** The present moment in milliseconds, from an epoch of its own. One that never runs back unless set. */
   clock?: (() => number) | undefined;

@@ -48,7 +48,9 @@ export class Watch {
     isFifo: boolean,
   ): Promise<Answer> {
     const { signal, timeoutMs } = options;
-    if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError("signal: expected an AbortSignal");
+    if (signal !== undefined && !(signal instanceof AbortSignal)) {
+      throw new TypeError("signal: expected an AbortSignal");
+    }
     if (maybeNumber("timeoutMs", timeoutMs) !== undefined) count("timeoutMs", Math.ceil(timeoutMs as number));
     signal?.throwIfAborted();
     // The wishes are those of this moment, whatever happens to the list meanwhile.

@@ -1,8 +1,8 @@
 // A wasm module, instantiated once when it is first needed, and answers read in its memory.
 
 /**
- * What makes the module: its bytes in an `ArrayBuffer` or a view, or a compiled `WebAssembly.Module`, for which there is
- * no type outside the library of browsers. Anything else is a `TypeError`.
+ * What makes the module: its bytes in an `ArrayBuffer` or a view, or a compiled `WebAssembly.Module`, for which there
+ * is no type outside the library of browsers. Anything else is a `TypeError`.
  */
 export type WasmSource = object;
 
@@ -10,6 +10,9 @@ export type WasmSource = object;
 const AS_ASKED = -1;
 
 const decoder = new TextDecoder("utf-8");
+
+/** What makes an instance of a compiled module: the `initSync` of its JavaScript. */
+type Instantiate = (source: { module: WebAssembly.Module }) => unknown;
 
 /**
  * One of our two modules.
@@ -19,7 +22,7 @@ const decoder = new TextDecoder("utf-8");
 export class WasmModule {
   readonly #file: string;
   readonly #expected: readonly string[];
-  readonly #instantiate: (source: { module: WebAssembly.Module }) => unknown;
+  readonly #instantiate: Instantiate;
   #provider: (() => WasmSource) | undefined;
   #memory: WebAssembly.Memory | undefined;
   /** The memory, as it was when it was looked at last. */
@@ -28,7 +31,7 @@ export class WasmModule {
   bytes = new Uint8Array(0);
 
   /** `expected`: exports by which the module is told from others. */
-  constructor(file: string, expected: readonly string[], instantiate: (source: { module: WebAssembly.Module }) => unknown) {
+  constructor(file: string, expected: readonly string[], instantiate: Instantiate) {
     this.#file = file;
     this.#expected = expected;
     this.#instantiate = instantiate;
@@ -57,7 +60,9 @@ export class WasmModule {
   /** Makes sure that there is an instance. */
   ready(): void {
     if (this.#memory !== undefined) return;
-    if (this.#provider === undefined) throw new TypeError("leasebook/slim: call `initialize` with the wasm bytes first");
+    if (this.#provider === undefined) {
+      throw new TypeError("leasebook/slim: call `initialize` with the wasm bytes first");
+    }
     this.initialize(this.#provider());
   }
 

@@ -199,7 +199,8 @@ describe.each([false, true])("asynchronous: %s", (asynchronous) => {
     const old = put(root, `${nonce("1")}.tmp`, "");
     utimesSync(old, new Date(Date.now() - 3_700_000), new Date(Date.now() - 3_700_000));
     put(root, `${nonce("2")}.tmp`, "");
-    put(root, `${nonce("3")}.tmp`, `${JSON.stringify({ version: 1, pid: NOBODY, host: hostname(), nonce: nonce("3") })}\n`);
+    const dead = { version: 1, pid: NOBODY, host: hostname(), nonce: nonce("3") };
+    put(root, `${nonce("3")}.tmp`, `${JSON.stringify(dead)}\n`);
     put(root, "4.tmp", "not ours");
     const { tidied } = await store().recover(root, { apply: true });
     expect(tidied.sort()).toEqual([`${nonce("1")}.tmp`, `${nonce("3")}.tmp`]);
@@ -213,7 +214,8 @@ describe.each([false, true])("asynchronous: %s", (asynchronous) => {
     const leases = store();
     const [first, second] = [nonce("1"), nonce("2")];
     const said = { host: "elsewhere", pid: 7 };
-    expect(await leases.removeNamed(root, first, { ...said, pid: 8 })).toMatchObject({ status: "different", owner: said });
+    const other = await leases.removeNamed(root, first, { ...said, pid: 8 });
+    expect(other).toMatchObject({ status: "different", owner: said });
     expect(await leases.removeNamed(root, first, undefined)).toMatchObject({ status: "different" });
     expect(await leases.removeNamed(root, first, said)).toMatchObject({ status: "removed", owner: said });
     expect(await leases.removeNamed(root, first, said)).toEqual({ status: "absent" });

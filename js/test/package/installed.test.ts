@@ -29,7 +29,8 @@ function run(name: string, code: string): string {
 
 beforeAll(() => {
   program = mkdtempSync(join(tmpdir(), "leasebook-package-"));
-  const said = execFileSync("npm", ["pack", "--json", "--pack-destination", program], { cwd: PACKAGE, encoding: "utf8" });
+  const pack = ["pack", "--json", "--pack-destination", program];
+  const said = execFileSync("npm", pack, { cwd: PACKAGE, encoding: "utf8" });
   const all = JSON.parse(said) as unknown;
   const one = (Array.isArray(all) ? all[0] : Object.values(all as object)[0]) as { filename: string } & typeof packed;
   packed = one;

@@ -5,6 +5,7 @@
 use crate::ask::{count, mode, moment, period, texts, wishes};
 use crate::out::Out;
 use crate::{answer, durable, memory};
+use alloc::vec::Vec;
 use leasebook::Containment;
 use leasebook::{
     Fairness, Lease, Limits, Options, PinToken, Refusal, Release, Table, WaitAttempt, Wish, contains as core_contains,
@@ -294,7 +295,7 @@ impl Book {
         &mut self,
         holder: &str,
         wishes: &[Wish<'_>],
-        attempt: impl FnOnce(&mut Table) -> Result<alloc::vec::Vec<Lease>, Refusal>,
+        attempt: impl FnOnce(&mut Table) -> Result<Vec<Lease>, Refusal>,
     ) -> u32 {
         if !self.used_up() {
             let answer = attempt(self.table());

@@ -2,7 +2,10 @@
 
 use crate::out::Out;
 use crate::{outcome, step};
-use alloc::{rc::Rc, string::ToString, vec::Vec};
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::cell::RefCell;
 use leasebook::marker::{
     Acquire, Acquisition, Failure, Inspect, InvalidLayout, LEFT_MAX, Layout, Left, Outcome, Owned, Recover, Release,
@@ -62,22 +65,22 @@ impl WriterStore {
     /// A machine that acquires.
     pub fn acquire(&self) -> Option<WriterMachine> {
         let layout = self.layout.as_ref()?;
-        Some(self.machine(Kind::Acquire(Acquire::new(layout, self.left.take()))))
+        Some(self.machine(Kind::Acquire(Box::new(Acquire::new(layout, self.left.take())))))
     }
 
     /// A machine that inspects.
     pub fn inspect(&self) -> WriterMachine {
-        self.machine(Kind::Inspect(Inspect::new()))
+        self.machine(Kind::Inspect(Box::new(Inspect::new())))
     }
 
     /// A machine that recovers.
     pub fn recover(&self, apply: bool) -> WriterMachine {
         let left = if apply { self.left.take() } else { Vec::new() };
-        self.machine(Kind::Recover(Recover::new(apply, left)))
+        self.machine(Kind::Recover(Box::new(Recover::new(apply, left))))
     }
 
     /// A machine that removes one marker. Without a host it is one that is not recognized.
-    pub fn remove_named(&self, nonce: &str, host: Option<alloc::string::String>, pid: u32) -> WriterMachine {
+    pub fn remove_named(&self, nonce: &str, host: Option<String>, pid: u32) -> WriterMachine {
         let said = host.as_deref().map(|host| (host, pid));
         self.machine(Kind::RemoveNamed(RemoveNamed::new(nonce, said)))
     }
@@ -88,9 +91,9 @@ impl WriterStore {
 }
 
 enum Kind {
-    Acquire(Acquire),
-    Inspect(Inspect),
-    Recover(Recover),
+    Acquire(Box<Acquire>),
+    Inspect(Box<Inspect>),
+    Recover(Box<Recover>),
     RemoveNamed(RemoveNamed),
     Release(Release),
     /// What it acquired was taken from it, or there was nothing.
