@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // Writer leases: what is asked and what is answered, and the port to file functions.
 
 /** What a marker says of its writer. */

@@ -9,7 +9,13 @@ const PATHS_MAX = 1024;
 /** No id and no path that can be used is longer, by far; what is longer is not copied. */
 const TEXT_UNITS_MAX = 65_536;
 
-const SURROGATE = /\p{Surrogate}/u;
+const HALF = /\p{Surrogate}/u;
+
+/** Are there only whole characters in it? Newer runtimes have a quick answer. */
+function isWhole(value: string): boolean {
+  const { isWellFormed } = value as { isWellFormed?: () => boolean };
+  return isWellFormed === undefined ? !HALF.test(value) : isWellFormed.call(value);
+}
 
 /** What a value is, for a message. */
 export function kind(value: unknown): string {
@@ -28,7 +34,7 @@ export function text(name: string, value: unknown): string {
   if (value.length > TEXT_UNITS_MAX) {
     throw new TypeError(`${name}: expected at most ${TEXT_UNITS_MAX} characters; found ${value.length}`);
   }
-  if (SURROGATE.test(value)) throw new TypeError(`${name}: expected a string of whole characters; found half of one`);
+  if (!isWhole(value)) throw new TypeError(`${name}: expected a string of whole characters; found half of one`);
   return value;
 }
 

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // What a table hands out: leases and pins that can give themselves back.
 
 import type { Reader } from "../wasm/module.js";

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // A table under one holder: nothing here takes a holder, so that who has it can neither speak for another nor end what
 // is another's.
 

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // The table: arguments are checked and cross, answers are read. Everything is decided in the wasm module.
 
 import { Book } from "../generated/table.js";

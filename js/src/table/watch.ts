@@ -33,7 +33,6 @@ export class Watch {
   readonly #listeners = new Set<(event: LeaseEvent) => void>();
   #ids = 0;
   #scheduled = false;
-  #settling = false;
   #over = false;
   #alarm: ReturnType<typeof setTimeout> | undefined;
 
@@ -131,7 +130,7 @@ export class Watch {
   /** An attempt was made. A grant may close a cycle, which the waiters of its holder are told by their next attempt. */
   attempted(holder: string, granted: boolean): void {
     this.changed();
-    if (!granted || this.#settling) return;
+    if (!granted) return;
     const own = [...this.#waiting.values()].filter((waiting) => waiting.holder === holder);
     if (own.length > 0) queueMicrotask(() => own.forEach((waiting) => this.#try(waiting)));
   }
@@ -146,15 +145,10 @@ export class Watch {
 
   #settle(): void {
     if (this.#over) return;
-    this.#settling = true;
-    try {
-      // Also where nobody waits: what time has ended by now is an event only when the table is asked something.
-      for (const id of this.#table.ready()) {
-        const waiting = this.#waiting.get(id);
-        if (waiting !== undefined) this.#try(waiting);
-      }
-    } finally {
-      this.#settling = false;
+    // Also where nobody waits: what time has ended by now is an event only when the table is asked something.
+    for (const id of this.#table.ready()) {
+      const waiting = this.#waiting.get(id);
+      if (waiting !== undefined) this.#try(waiting);
     }
     this.#tell();
     this.#arm();
