@@ -3,7 +3,7 @@
 import { WriterStore, type WriterMachine } from "../generated/writer.js";
 import { Reader } from "../wasm/module.js";
 import { pack } from "../wasm/pack.js";
-import { count, flag, kind, options as object, text, wrong } from "../table/check.js";
+import { count, flag, options as object, signal, text, wrong } from "../table/check.js";
 import { drive } from "./drive.js";
 import { writerModule } from "./module.js";
 import type {
@@ -205,9 +205,7 @@ class Lease implements WriterLease {
 }
 
 function signalOf(options: WriterLeaseOptions | undefined): AbortSignal | undefined {
-  const { signal } = object(options);
-  if (signal === undefined || signal instanceof AbortSignal) return signal;
-  throw new TypeError(`signal: expected an AbortSignal; found ${kind(signal)}`);
+  return signal(object(options).signal);
 }
 
 function ownerRecord(from: Reader): OwnerRecord {

@@ -60,6 +60,14 @@ export function flag(name: string, value: unknown): boolean {
   return value;
 }
 
+/** A signal, also one of another realm, whose class is another one. */
+export function signal(value: unknown): AbortSignal | undefined {
+  if (value === undefined) return undefined;
+  const { aborted, addEventListener } = Object(value) as Partial<AbortSignal>;
+  if (typeof aborted === "boolean" && typeof addEventListener === "function") return value as AbortSignal;
+  throw wrong("signal", "an AbortSignal", value);
+}
+
 /** Is a mode the shared one? */
 export function shared(name: string, value: unknown): boolean {
   if (value === undefined || value === "exclusive") return false;

@@ -3,7 +3,7 @@
 // It decides nothing. The table says who is ready; whoever is, tries again at once, in its order. Nothing of it runs
 // inside an operation: what an operation led to is looked at in a microtask after it.
 
-import { count, maybeNumber } from "./check.js";
+import * as check from "./check.js";
 import type { Grant } from "./lease.js";
 import type { LeaseTable } from "./table.js";
 import type { AcquireWhenFreeOptions, LeaseEvent, Refused, TimedOut, WaitAttemptOptions, Wish } from "./types.js";
@@ -46,11 +46,11 @@ export class Watch {
     options: AcquireWhenFreeOptions,
     isFifo: boolean,
   ): Promise<Answer> {
-    const { signal, timeoutMs } = options;
-    if (signal !== undefined && !(signal instanceof AbortSignal)) {
-      throw new TypeError("signal: expected an AbortSignal");
+    const { timeoutMs } = options;
+    const signal = check.signal(options.signal);
+    if (check.maybeNumber("timeoutMs", timeoutMs) !== undefined) {
+      check.count("timeoutMs", Math.ceil(timeoutMs as number));
     }
-    if (maybeNumber("timeoutMs", timeoutMs) !== undefined) count("timeoutMs", Math.ceil(timeoutMs as number));
     signal?.throwIfAborted();
     // The wishes are those of this moment, whatever happens to the list meanwhile.
     const asked = Array.isArray(wishes) ? [...(wishes as readonly Wish[])] : (wishes as Wish);
