@@ -98,6 +98,29 @@ test("for a runtime without files, writer leases are the port and the store in m
   expect(readFileSync(portable, "utf8")).not.toContain("node:");
 });
 
+test("it runs from a production build of Vite, as a browser would get it", async () => {
+  const { build } = await import("vite");
+  const code = `import { LeaseTable } from "leasebook";
+    import { memoryMarkerFiles, writerLeaseStore } from "leasebook/files";
+    const store = writerLeaseStore({ markerDirectory: ".w", files: memoryMarkerFiles() });
+    store.acquire("/x").then(({ status }) => console.log(new LeaseTable().acquire("a", "/x").granted, status));`;
+  writeFileSync(join(program, "page.js"), code);
+  const outDir = join(program, "built");
+  await build({
+    root: program,
+    configFile: false,
+    logLevel: "error",
+    build: {
+      outDir,
+      minify: true,
+      rollupOptions: { input: join(program, "page.js"), output: { entryFileNames: "page.mjs" } },
+    },
+  });
+  const built = readFileSync(join(outDir, "page.mjs"), "utf8");
+  expect(built).not.toContain("node:");
+  expect(run("page.mjs", built)).toBe("true acquired\n");
+});
+
 test("the examples of the page compile as they stand, for both kinds of modules, and run", () => {
   expect(examples.length).toBeGreaterThanOrEqual(5);
   mkdirSync(join(program, "node_modules/@types"), { recursive: true });
