@@ -182,7 +182,8 @@ fn bindgen(workspace: &Workspace, version: &str) -> Result<PathBuf> {
             let scratch = tempfile::tempdir().context("create a folder to build in")?;
             let mut cargo = workspace.cargo();
             cargo.args(["install", "wasm-bindgen-cli", "--version", version, "--bin", BINDGEN, "--root"]).arg(folder);
-            cargo.env("CARGO_TARGET_DIR", scratch.path());
+            // It reads a small module in no time however it is built; optimized, it would take twice as long to build.
+            cargo.env("CARGO_TARGET_DIR", scratch.path()).env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
             process::quiet(&mut cargo, step).map_err(|error| {
                 let by_hand = format!("cargo install wasm-bindgen-cli --version {version}");
                 StepFailed::new(&*name, error).by_hand(by_hand)

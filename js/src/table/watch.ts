@@ -30,6 +30,8 @@ interface Waiting {
 export class Watch {
   readonly #table: LeaseTable;
   readonly #waiting = new Map<string, Waiting>();
+  /** The same by their holders. */
+  readonly #holders = new Map<string, Set<Waiting>>();
   readonly #listeners = new Set<(event: LeaseEvent) => void>();
   #ids = 0;
   #scheduled = false;
@@ -65,7 +67,7 @@ export class Watch {
       const done = (): void => {
         timers.forEach(clearInterval);
         signal?.removeEventListener("abort", aborted);
-        this.#waiting.delete(id);
+        this.#remove(waiting);
         this.#rest();
       };
       const waiting: Waiting = {
@@ -94,7 +96,7 @@ export class Watch {
         this.#drop(id);
         waiting.settle({ ...last, reason: "timed-out", sentence: `timed out: ${last.sentence}` });
       };
-      this.#waiting.set(id, waiting);
+      this.#add(waiting);
       signal?.addEventListener("abort", aborted, { once: true });
       if (timeoutMs !== undefined) timers.push(setTimeout(late, Math.min(timeoutMs, TIMER_MS_MAX)));
       if (keepMs !== undefined && keepMs > 0) {
@@ -130,9 +132,8 @@ export class Watch {
   /** An attempt was made. A grant may close a cycle, which the waiters of its holder are told by their next attempt. */
   attempted(holder: string, granted: boolean): void {
     this.changed();
-    if (!granted) return;
-    const own = [...this.#waiting.values()].filter((waiting) => waiting.holder === holder);
-    if (own.length > 0) queueMicrotask(() => own.forEach((waiting) => this.#try(waiting)));
+    const own = granted ? this.#holders.get(holder) : undefined;
+    if (own !== undefined) queueMicrotask(() => [...own].forEach((waiting) => this.#try(waiting)));
   }
 
   /** The table is gone. */
@@ -141,6 +142,20 @@ export class Watch {
     for (const waiting of [...this.#waiting.values()]) waiting.fail(reason);
     this.#listeners.clear();
     this.#rest();
+  }
+
+  #add(waiting: Waiting): void {
+    this.#waiting.set(waiting.id, waiting);
+    const own = this.#holders.get(waiting.holder);
+    if (own === undefined) this.#holders.set(waiting.holder, new Set([waiting]));
+    else own.add(waiting);
+  }
+
+  #remove(waiting: Waiting): void {
+    this.#waiting.delete(waiting.id);
+    const own = this.#holders.get(waiting.holder);
+    own?.delete(waiting);
+    if (own?.size === 0) this.#holders.delete(waiting.holder);
   }
 
   #settle(): void {

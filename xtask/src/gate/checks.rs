@@ -45,8 +45,8 @@ pub(super) const ALL: [Check; 13] = [
         needs: Needs::Command,
         run: vectors_component,
     },
-    Check { name: "js", what: "the npm package", needs: Needs::Nothing, run: npm },
-    Check { name: "vectors-js", what: "recorded runs, the npm package", needs: Needs::Nothing, run: vectors_js },
+    Check { name: "js", what: "the npm package", needs: Needs::Package, run: npm },
+    Check { name: "vectors-js", what: "recorded runs, the npm package", needs: Needs::Package, run: vectors_js },
     Check { name: "bench", what: "benchmarks build", needs: Needs::Component, run: bench },
 ];
 
@@ -111,8 +111,7 @@ fn command(context: &Context) -> Result<&Path> {
 
 /// The tests of the package: of what is shipped, with its types, and of the packed package itself.
 fn npm(context: &Context, step: &Step) -> Result<Counts> {
-    let folder = js::build(&context.workspace)?;
-    match js::test(&context.workspace, &folder, step) {
+    match js::test(&context.workspace, package(context)?, step) {
         Ok(output) => match js::count(&output.stdout) {
             (0, _) => bail!("the npm package ran no test"),
             (passed, failed) => Ok(Counts { passed, failed }),
@@ -126,8 +125,11 @@ fn npm(context: &Context, step: &Step) -> Result<Counts> {
 }
 
 fn vectors_js(context: &Context, _: &Step) -> Result<Counts> {
-    let package = js::build(&context.workspace)?;
-    replay(context, Runtime::Js, Path::new(""), &package)
+    replay(context, Runtime::Js, Path::new(""), package(context)?)
+}
+
+fn package(context: &Context) -> Result<&Path> {
+    context.package.as_ref().and_then(Option::as_deref).context("the npm package is not built")
 }
 
 fn bench(context: &Context, step: &Step) -> Result<Counts> {
