@@ -57,10 +57,11 @@ function hasDescriptors(): boolean {
 interface Directory {
   readonly path: string;
   readonly handle: Handle | undefined;
-  readonly file: FileId;
+  readonly file: Stat;
 }
 
 type FileId = Pick<BigIntStats, "dev" | "ino">;
+type Stat = FileId & Pick<BigIntStats, "size">;
 
 /** Something in a directory, for the system. */
 function at(directory: Directory, name: string): string {
@@ -369,7 +370,7 @@ export class SystemFiles implements MarkerFiles {
     if (markers === undefined) return undefined;
     let names: string[];
     try {
-      names = yield* step(this.#io.list(at(markers, "."), LISTED_MAX));
+      names = yield* step(this.#io.list(at(markers, "."), markers.file.size, LISTED_MAX));
     } catch (error) {
       throw failed(markers.path, error);
     }

@@ -223,6 +223,16 @@ describe.each([false, true])("asynchronous: %s", (asynchronous) => {
     await expect(leases.removeNamed(root, "../x", said)).rejects.toMatchObject({ code: "invalid-nonce" });
   });
 
+  test("a large directory is gone through, and the own marker found in it", async () => {
+    const root = destination();
+    mkdirSync(join(root, MARKERS));
+    // So many long ones that the directory is asked for its names bit by bit.
+    const names = Array.from({ length: 6_000 }, (_, n) => `${"x".repeat(240)}${n}`);
+    for (const name of names) writeFileSync(join(root, MARKERS, name), "");
+    await acquired(await store().acquire(root)).release();
+    expect(await store().inspect(root)).toEqual([]);
+  });
+
   test("hundreds of leases leave no file open", async () => {
     const root = destination();
     const open = () => execFileSync("ls", [`/proc/${process.pid}/fd`], { encoding: "utf8" }).split("\n").length;
