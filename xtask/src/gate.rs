@@ -14,7 +14,7 @@ use anyhow::{Result, bail};
 use crate::process::{self, Failed};
 use crate::progress::{Seconds, Step};
 use crate::workspace::Workspace;
-use crate::{component, leasebook};
+use crate::{component, js, leasebook};
 pub use checks::NAMES;
 
 /// How many lines of a failed check's output are shown.
@@ -36,6 +36,8 @@ enum Needs {
     Component,
     /// The `leasebook` command.
     Command,
+    /// The npm package, which builds on none of the others.
+    Package,
 }
 
 /// What checks share.
@@ -47,6 +49,8 @@ struct Context {
     /// What is built, or why it could not be.
     built: Needs,
     cannot: Option<Needs>,
+    /// Where the npm package is, once it is built, or that it could not be.
+    package: Option<Option<PathBuf>>,
 }
 
 /// How much of a check passed; a check without parts counts as one.
@@ -104,12 +108,22 @@ pub fn run(workspace: &Workspace, subcommands: Vec<String>, names: &[String]) ->
 
 impl Context {
     fn new(workspace: &Workspace, subcommands: Vec<String>) -> Self {
-        Context { workspace: workspace.clone(), subcommands, leasebook: None, built: Needs::Nothing, cannot: None }
+        Context {
+            workspace: workspace.clone(),
+            subcommands,
+            leasebook: None,
+            built: Needs::Nothing,
+            cannot: None,
+            package: None,
+        }
     }
 
     /// Builds what is needed and not built yet; answers whether it is there. What could not be built is not tried
     /// again, nor is what builds on it.
     fn have(&mut self, needs: Needs) -> bool {
+        if needs == Needs::Package {
+            return self.have_package();
+        }
         if needs <= self.built {
             return true;
         }
@@ -122,6 +136,7 @@ impl Context {
                 component::build(&self.workspace).and_then(|_| component::build_plugin(&self.workspace)).map(|_| ())
             }
             Needs::Command => leasebook::build(&self.workspace).map(|command| self.leasebook = Some(command)),
+            Needs::Package => unreachable!("it is built apart"),
         };
         match &result {
             Ok(()) => self.built = needs,
@@ -131,6 +146,14 @@ impl Context {
             }
         }
         result.is_ok()
+    }
+
+    fn have_package(&mut self) -> bool {
+        let workspace = &self.workspace;
+        let package = self
+            .package
+            .get_or_insert_with(|| js::build(workspace).inspect_err(|error| eprintln!("error: {error:#}\n")).ok());
+        package.is_some()
     }
 }
 

@@ -9,6 +9,7 @@ mod contract;
 mod error;
 mod fresh;
 mod gate;
+mod js;
 mod leasebook;
 mod peers;
 mod process;
@@ -19,6 +20,7 @@ mod vectors;
 mod wasm_std;
 mod workspace;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -60,6 +62,8 @@ enum Task {
     },
     /// Build the component, precompile it, and build the example plugin; set up the wasm toolchain where it is missing
     Wasm,
+    /// Build the npm package into js/dist; set up the tools that are missing
+    Js,
     /// Replay recorded runs of a folder through `leasebook table`, and compare the answers
     Vectors(vectors::Arguments),
     /// Measure, with optimized code: `cargo xtask bench table`, `cargo xtask bench writer`
@@ -93,12 +97,20 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
             contract::check(&built.component)?;
             Ok(ExitCode::SUCCESS)
         }
+        Task::Js => {
+            println!("{}", js::build(&workspace)?.display());
+            js::sizes(&workspace)?;
+            Ok(ExitCode::SUCCESS)
+        }
         Task::Vectors(arguments) => {
+            let runtime = arguments.runtime;
             let leasebook = match &arguments.leasebook {
                 Some(file) => file.clone(),
-                None => leasebook::build(&workspace)?,
+                None if runtime.takes_command() => leasebook::build(&workspace)?,
+                None => PathBuf::new(),
             };
-            vectors::run(&arguments, &leasebook)
+            let package = if runtime.takes_package() { js::build(&workspace)? } else { PathBuf::new() };
+            vectors::run(&arguments, &|runtime| vectors::table(&leasebook, &package, runtime))
         }
         Task::Bench { arguments } => tasks::bench(&workspace, &arguments),
     }
@@ -123,7 +135,7 @@ mod tests {
     #[test]
     fn every_task_of_the_documents_is_there() {
         let known = subcommands();
-        for task in ["demo", "test", "soak", "wasm", "vectors", "bench", "help"] {
+        for task in ["demo", "test", "soak", "wasm", "js", "vectors", "bench", "help"] {
             assert!(known.iter().any(|name| name == task), "{task} is missing in {known:?}");
         }
     }

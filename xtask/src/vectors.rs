@@ -26,7 +26,7 @@ pub struct Arguments {
     dir: PathBuf,
     /// What the table runs on
     #[arg(long, value_enum, default_value_t = Runtime::All)]
-    runtime: Runtime,
+    pub runtime: Runtime,
     /// A leasebook command that is built already; otherwise it is built first
     #[arg(long, value_name = "FILE")]
     pub leasebook: Option<PathBuf>,
@@ -38,6 +38,9 @@ pub struct Arguments {
     json: bool,
 }
 
+/// The name of the npm package as a runtime.
+const JS: &str = "js";
+
 /// What a table runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Runtime {
@@ -45,6 +48,8 @@ pub enum Runtime {
     Native,
     /// As a component under wasmtime
     Component,
+    /// As the npm package, in Node
+    Js,
     /// One after the other
     All,
 }
@@ -54,15 +59,26 @@ impl Runtime {
         match self {
             Self::Native => &["native"],
             Self::Component => &["component"],
-            Self::All => &["native", "component"],
+            Self::Js => &[JS],
+            Self::All => &["native", "component", JS],
         }
+    }
+
+    /// Does it take the `leasebook` command?
+    pub fn takes_command(self) -> bool {
+        self != Self::Js
+    }
+
+    /// Does it take the npm package?
+    pub fn takes_package(self) -> bool {
+        matches!(self, Self::Js | Self::All)
     }
 }
 
 /// What the replay of a folder on one runtime came to.
 #[derive(Debug, Serialize)]
 pub struct Outcome {
-    /// `native` or `component`.
+    /// `native`, `component` or `js`.
     pub runtime: &'static str,
     /// Files replayed.
     pub sequences: usize,
@@ -91,9 +107,8 @@ pub struct Difference {
 }
 
 /// Replays, prints, and answers with failure where anything differs.
-pub fn run(arguments: &Arguments, leasebook: &Path) -> Result<ExitCode> {
-    let table = |runtime: &str| table(leasebook, runtime);
-    let outcomes = replay(&arguments.dir, arguments.runtime, &table)?;
+pub fn run(arguments: &Arguments, table: &dyn Fn(&str) -> Command) -> Result<ExitCode> {
+    let outcomes = replay(&arguments.dir, arguments.runtime, table)?;
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&outcomes)?);
     } else {
@@ -105,8 +120,13 @@ pub fn run(arguments: &Arguments, leasebook: &Path) -> Result<ExitCode> {
     Ok(if same { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The command that serves a table on one runtime.
-pub fn table(leasebook: &Path, runtime: &str) -> Command {
+/// The command that serves a table on one runtime; `leasebook` and `package` are where those are.
+pub fn table(leasebook: &Path, package: &Path, runtime: &str) -> Command {
+    if runtime == JS {
+        let mut node = Command::new("node");
+        node.current_dir(package).arg("test/book.mjs");
+        return node;
+    }
     let mut command = Command::new(leasebook);
     command.args(["table", "--runtime", runtime]);
     command

@@ -1,5 +1,6 @@
 //! The checks of the gate, in order: what is quick and most often wrong comes first.
 
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
@@ -9,7 +10,7 @@ use crate::process;
 use crate::progress::Step;
 use crate::vectors::{self, Runtime};
 use crate::workspace::FEATURES;
-use crate::{component, contract, tidy};
+use crate::{component, contract, js, tidy};
 
 /// The recorded runs of the repository.
 const VECTORS: &str = "tests/vectors";
@@ -28,7 +29,7 @@ pub const NAMES: [&str; ALL.len()] = {
     names
 };
 
-pub(super) const ALL: [Check; 11] = [
+pub(super) const ALL: [Check; 13] = [
     Check { name: "fmt", what: "formatting", needs: Needs::Nothing, run: fmt },
     Check { name: "tidy", what: "tidy: rules of the repository", needs: Needs::Nothing, run: tidy },
     Check { name: "core", what: "the core alone, without std", needs: Needs::Nothing, run: core },
@@ -44,6 +45,8 @@ pub(super) const ALL: [Check; 11] = [
         needs: Needs::Command,
         run: vectors_component,
     },
+    Check { name: "js", what: "the npm package", needs: Needs::Package, run: npm },
+    Check { name: "vectors-js", what: "recorded runs, the npm package", needs: Needs::Package, run: vectors_js },
     Check { name: "bench", what: "benchmarks build", needs: Needs::Component, run: bench },
 ];
 
@@ -95,11 +98,38 @@ fn doctest(context: &Context, step: &Step) -> Result<Counts> {
 }
 
 fn vectors_native(context: &Context, _: &Step) -> Result<Counts> {
-    replay(context, Runtime::Native)
+    replay(context, Runtime::Native, command(context)?, Path::new(""))
 }
 
 fn vectors_component(context: &Context, _: &Step) -> Result<Counts> {
-    replay(context, Runtime::Component)
+    replay(context, Runtime::Component, command(context)?, Path::new(""))
+}
+
+fn command(context: &Context) -> Result<&Path> {
+    context.leasebook.as_deref().context("the leasebook command is not built")
+}
+
+/// The tests of the package: of what is shipped, with its types, and of the packed package itself.
+fn npm(context: &Context, step: &Step) -> Result<Counts> {
+    match js::test(&context.workspace, package(context)?, step) {
+        Ok(output) => match js::count(&output.stdout) {
+            (0, _) => bail!("the npm package ran no test"),
+            (passed, failed) => Ok(Counts { passed, failed }),
+        },
+        Err(failed) => {
+            let (passed, tests) = js::count(&failed.output);
+            let said = format!("`{}` {}\n{}", failed.command, failed.why, failed.output);
+            bail!(Broken { counts: Counts { passed, failed: tests.max(1) }, said })
+        }
+    }
+}
+
+fn vectors_js(context: &Context, _: &Step) -> Result<Counts> {
+    replay(context, Runtime::Js, Path::new(""), package(context)?)
+}
+
+fn package(context: &Context) -> Result<&Path> {
+    context.package.as_ref().and_then(Option::as_deref).context("the npm package is not built")
 }
 
 fn bench(context: &Context, step: &Step) -> Result<Counts> {
@@ -108,9 +138,8 @@ fn bench(context: &Context, step: &Step) -> Result<Counts> {
 }
 
 /// Every sequence is one part.
-fn replay(context: &Context, runtime: Runtime) -> Result<Counts> {
-    let command = context.leasebook.as_deref().context("the leasebook command is not built")?;
-    let table = |runtime: &str| vectors::table(command, runtime);
+fn replay(context: &Context, runtime: Runtime, leasebook: &Path, package: &Path) -> Result<Counts> {
+    let table = |runtime: &str| vectors::table(leasebook, package, runtime);
     let mut counts = Counts::default();
     let mut said = String::new();
     for outcome in vectors::replay(&context.workspace.path(VECTORS), runtime, &table)? {

@@ -11,9 +11,11 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// Which of our packages a package of ours may depend on, tests included. A new package gets a line here.
-const DIRECTIONS: [(&str, &[&str]); 9] = [
+const DIRECTIONS: [(&str, &[&str]); 11] = [
     ("leasebook", &[]),
     ("leasebook-component", &["leasebook"]),
+    ("leasebook-js", &["leasebook"]),
+    ("leasebook-js-writer", &["leasebook-files"]),
     ("leasebook-plugin", &[]),
     ("leasebook-files", &["leasebook"]),
     ("leasebook-wasmtime", &["leasebook-files"]),

@@ -10,7 +10,7 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// Folders that a copy of the repository without git may hold and that are never part of it.
-const NOT_OURS: [&str; 3] = [".git", "node_modules", "target"];
+const NOT_OURS: [&str; 5] = [".git", "dist", "generated", "node_modules", "target"];
 
 /// A file of the repository.
 #[derive(Debug)]
