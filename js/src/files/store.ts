@@ -114,6 +114,7 @@ class Store implements WriterLeaseStore {
       removed: owners(from),
       kept: owners(from),
       tidied: from.list(() => from.text()),
+      untidied: from.list(() => ({ name: from.text(), detail: from.text() })),
     }));
   }
 

@@ -320,8 +320,9 @@ export class SystemFiles implements MarkerFiles {
         if (!markers.published) this.#forget();
         throw vanished(markers.path);
       }
-      const left = markers.published ? !(yield* this.#gone(markers, temporary)) : leftBy(error);
-      throw failed(path, error, left ? `${markers.path}${sep}${temporary}` : undefined);
+      // What cannot be removed here, the machine tries once more, and names.
+      if (markers.published) yield* this.#gone(markers, temporary);
+      throw failed(path, error);
     }
   }
 

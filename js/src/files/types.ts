@@ -52,6 +52,8 @@ export interface WriterLeaseRecovery {
   readonly kept: WriterLeaseOwner[];
   /** The names of half-made markers that were removed. */
   readonly tidied: string[];
+  /** The half-made markers that stay because something failed; they are in nobody's way. */
+  readonly untidied: { readonly name: string; readonly detail: string }[];
 }
 
 /** What came of a release: the marker is removed; or it was gone already, so that others could write meanwhile. */
@@ -97,7 +99,10 @@ export interface WriterLeaseStore {
     nonce: string,
     said: { readonly host: string; readonly pid: number } | undefined,
   ): Promise<NamedRemoval>;
-  /** The paths of own markers that could not be removed; the next operation tries them first. */
+  /**
+   * The paths of own markers that could not be removed; the next acquire of their destination, or recover with apply,
+   * tries them first.
+   */
   left(): string[];
 }
 
@@ -118,7 +123,6 @@ export const FILE_CODES = [
   "input-output",
   "directory-vanished",
   "marker-directory-unsafe",
-  "unsupported",
   "other",
 ] as const;
 

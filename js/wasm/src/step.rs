@@ -48,6 +48,9 @@ pub fn recovery(out: &mut Out, recovery: &Recovery) {
     out.list(recovery.tidied.iter(), |out, name| {
         out.text(name);
     });
+    out.list(recovery.untidied.iter(), |out, left| {
+        out.text(&left.name).text(&left.detail);
+    });
 }
 
 pub fn removal(out: &mut Out, removal: &NamedRemoval) {

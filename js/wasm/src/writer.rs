@@ -8,8 +8,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 use leasebook::marker::{
-    Acquire, Acquisition, Failure, Inspect, InvalidLayout, LEFT_MAX, Layout, Left, Outcome, Owned, Recover, Release,
-    Released, RemoveNamed, Step,
+    Acquire, Acquisition, Failure, Inspect, InvalidLayout, Layout, Left, Outcome, Owned, Recover, Release, Released,
+    RemoveNamed, Step,
 };
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -133,7 +133,7 @@ impl WriterMachine {
     /// The lease will not be released any more: its marker is left to the next operation of the store.
     pub fn leave(&mut self) {
         if let Kind::Release(release) = &self.kind {
-            keep(&self.left, release.left());
+            Left::keep(&mut self.left.borrow_mut(), release.left());
         }
     }
 }
@@ -144,7 +144,7 @@ impl WriterMachine {
         match &mut self.kind {
             Kind::Acquire(machine) => {
                 let Some(answer) = told(out, machine.next(outcome)) else { return };
-                keep(&self.left, machine.take_left());
+                Left::keep(&mut self.left.borrow_mut(), machine.take_left());
                 self.kind = Kind::Over(answer.and_then(|answer| acquired(step::done(out), answer)));
             }
             Kind::Inspect(machine) => {
@@ -156,7 +156,7 @@ impl WriterMachine {
             }
             Kind::Recover(machine) => {
                 let Some(answer) = told(out, machine.next(outcome)) else { return };
-                keep(&self.left, machine.take_left());
+                Left::keep(&mut self.left.borrow_mut(), machine.take_left());
                 if let Some(recovery) = answer {
                     step::recovery(step::done(out), &recovery);
                 }
@@ -210,12 +210,4 @@ fn acquired(out: &mut Out, answer: Acquisition) -> Option<Owned> {
         }
     }
     None
-}
-
-/// Keeps markers for the next operation: the newest.
-fn keep(lefts: &Lefts, left: impl IntoIterator<Item = Left>) {
-    let mut all = lefts.borrow_mut();
-    all.extend(left);
-    let over = all.len().saturating_sub(LEFT_MAX);
-    all.drain(..over);
 }
