@@ -42,7 +42,7 @@ const WRITER: About = About {
     title: "What a writer lease costs",
     how: "
 Both sides of a row run in turn, on one file system. Against bare system calls, 500 pairs each time, the processor time
-of the thread, the median over ten sweeps. Against another library, which runs in a process of its own, 20 pairs each
+of the thread, the median over ten sweeps. Against another library, which runs in a process of its own, 200 pairs each
 time, on the clock, the median of all turns. Whole processes are timed from start to end, one after the other, the
 median of all; the memory is what the process has had at its peak, as its child reads it. A row that says + is judged
 by the difference.

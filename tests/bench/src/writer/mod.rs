@@ -71,7 +71,7 @@ pub fn measure(effort: Effort, given: &Given, add: &mut dyn FnMut(Row)) -> Resul
         (peers::proper_lockfile(given, folder.path())?, "proper-lockfile, lockSync + unlock (Node)"),
         (peers::soft_file_lock(given, folder.path())?, "filelock, SoftFileLock (Python)"),
     ] {
-        let sides = peers::in_turns(effort.pairs / 10, through_component, peer)?;
+        let sides = peers::in_turns(effort.pairs / 5, through_component, peer)?;
         let what = "acquire + release through the component".into();
         add(Row::nanos(what, sides.ours, Peer::new(name, sides.peer), Some(1.0 / 3.0)));
     }
