@@ -22,7 +22,8 @@ pub fn demo(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
 pub fn soak(workspace: &Workspace, names: &[String], seed: Option<u64>) -> Result<ExitCode> {
     component::build(workspace)?;
     let mut cargo = workspace.cargo();
-    cargo.args(["test", "--release", "--package", "leasebook-tests", "--", "--nocapture"]).args(names);
+    cargo.args(["test", "--release", "--package", "leasebook-tests", "--package", "leasebook-files"]);
+    cargo.args(["--", "--nocapture"]).args(names);
     cargo.env("LEASEBOOK_SOAK", "1");
     if let Some(seed) = seed {
         cargo.env("LEASEBOOK_SEED", seed.to_string());
