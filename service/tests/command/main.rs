@@ -31,6 +31,30 @@ impl Run {
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_leasebook"));
     command.args(arguments).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+    with_default_signals(command)
+}
+
+/// A command that begins with no signal ignored, however these tests were started: a shell has what it runs in the
+/// background ignore some.
+#[cfg(unix)]
+fn with_default_signals(mut command: Command) -> Command {
+    use std::os::unix::process::CommandExt;
+    // SAFETY: system calls alone, between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2] {
+                if libc::signal(signal, libc::SIG_DFL) == libc::SIG_ERR {
+                    return Err(std::io::Error::last_os_error());
+                }
+            }
+            Ok(())
+        });
+    }
+    command
+}
+
+#[cfg(not(unix))]
+fn with_default_signals(command: Command) -> Command {
     command
 }
 

@@ -36,7 +36,9 @@ fn the_command_begins_with_nothing_blocked_or_ignored_that_was_not() {
         let (name, bits) = line.split_once(":\t").unwrap();
         (name.to_owned(), u64::from_str_radix(bits, 16).unwrap() & 0x7fff_ffff)
     };
-    let plain = std::process::Command::new("sh").args(["-c", masks]).output().unwrap();
+    let mut plain = std::process::Command::new("sh");
+    plain.args(["-c", masks]);
+    let plain = super::super::with_default_signals(plain).output().unwrap();
     let plain = String::from_utf8(plain.stdout).unwrap();
     let mut writer = Writer::spawn(dir.path(), &[], masks);
     let (first, second) = (writer.hear(), writer.hear());
