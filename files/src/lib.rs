@@ -80,4 +80,5 @@ pub use name::{DirectoryName, InvalidName, LEGACY_BYTES_MAX, LegacyName, NAME_BY
 #[cfg(feature = "native")]
 pub use native::{Acquisition, Builder, DropFailure, WriterLease, WriterLeaseStore};
 pub use process::probe;
+pub use shown::{Shown, steers_or_hides};
 pub use system::{LISTED_MAX, MARKER_BYTES_MAX, SystemFiles};

@@ -2,6 +2,12 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
+/// Does a character steer a terminal, or hide what is written?
+pub fn steers_or_hides(c: char) -> bool {
+    let hides = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    hides || c.is_control()
+}
+
 /// What is shown of a path, or of what a system said: control characters, which steer terminals, and invisible ones or
 /// those that turn the direction of writing, which hide what is written, are escaped.
 pub struct Shown<T>(pub T);
@@ -17,9 +23,7 @@ struct Escaping<'a, 'f>(&'a mut Formatter<'f>);
 impl Write for Escaping<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for c in text.chars() {
-            let hides =
-                matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-            if c.is_control() || hides {
+            if steers_or_hides(c) {
                 write!(self.0, "{}", c.escape_default())?;
             } else {
                 self.0.write_char(c)?;

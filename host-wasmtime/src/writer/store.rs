@@ -7,7 +7,7 @@ use crate::bindings::writer::exports::leasebook::lease::writer_lease as wit;
 use crate::book::TICKS_UNBOUNDED;
 use crate::component::{State, TableComponent};
 use crate::error::{CallError, LoadError};
-use leasebook_files::{DirectoryName, InvalidName, MarkerFiles, SystemFiles};
+use leasebook_files::{DirectoryName, InvalidName, MarkerFiles, Shown, SystemFiles};
 use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
@@ -127,17 +127,6 @@ pub enum DropFailure {
         /// The path of its marker.
         path: String,
     },
-}
-
-/// A path without what would steer a terminal.
-struct Shown<'a>(&'a str);
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0
-            .chars()
-            .try_for_each(|c| if c.is_control() { write!(f, "{}", c.escape_default()) } else { write!(f, "{c}") })
-    }
 }
 
 impl WriterLeaseStore {

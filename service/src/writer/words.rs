@@ -2,6 +2,7 @@
 //!
 //! They come from strangers' files and from arguments: what steers a terminal or hides itself is never printed raw.
 
+use leasebook_files::steers_or_hides;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
@@ -40,11 +41,6 @@ pub fn json_shown(json: &str) -> String {
         }
     }
     out
-}
-
-fn steers_or_hides(c: char) -> bool {
-    let hides = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    hides || c.is_control()
 }
 
 /// A command to paste into a shell, which takes each word as it stands. A word that cannot be shown as it is is left
