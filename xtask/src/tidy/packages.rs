@@ -11,7 +11,7 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// Which of our packages a package of ours may depend on, tests included. A new package gets a line here.
-const DIRECTIONS: [(&str, &[&str]); 11] = [
+const DIRECTIONS: [(&str, &[&str]); 12] = [
     ("leasebook", &[]),
     ("leasebook-component", &["leasebook"]),
     ("leasebook-js", &["leasebook"]),
@@ -19,6 +19,7 @@ const DIRECTIONS: [(&str, &[&str]); 11] = [
     ("leasebook-plugin", &[]),
     ("leasebook-files", &["leasebook"]),
     ("leasebook-wasmtime", &["leasebook-files"]),
+    ("leasebook-server", &["leasebook"]),
     ("leasebook-service", &["leasebook", "leasebook-files", "leasebook-wasmtime"]),
     ("leasebook-tests", &["leasebook", "leasebook-files", "leasebook-wasmtime"]),
     ("leasebook-bench", &["leasebook", "leasebook-files", "leasebook-wasmtime"]),
