@@ -4,5 +4,6 @@
 //! time, makes durable what it changes before anybody is answered, and speaks REST and MCP with those who ask.
 
 pub mod clock;
+pub mod http;
 pub mod keys;
 pub mod store;

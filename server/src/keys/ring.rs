@@ -59,6 +59,22 @@ struct Kept {
     digest: [u8; 32],
 }
 
+impl Kept {
+    fn judge(self, key: &Key, now_ms: u64) -> Result<Grant, Denied> {
+        if !key.is_of(&self.digest) {
+            return Err(Denied::Unknown);
+        }
+        let Listed { grant, revoked_ms, .. } = self.listed;
+        if revoked_ms.is_some() {
+            return Err(Denied::Revoked);
+        }
+        if grant.expires_ms.is_some_and(|end| now_ms >= end) {
+            return Err(Denied::Expired);
+        }
+        Ok(grant)
+    }
+}
+
 impl KeyRing {
     /// Opens the keys of a store, and makes the store where there is none.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
@@ -118,18 +134,20 @@ impl KeyRing {
         Ok(listed)
     }
 
-    /// Whether a lookup can be answered without a look into the store, which may take the time of a disk.
-    pub fn is_fresh(&self) -> bool {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).read_at.elapsed() < FRESH
+    /// What a key is good for, where that can be told without a look into the store, which may take the time of a disk.
+    pub fn known(&self, key: &Key, now_ms: u64) -> Option<Result<Grant, Denied>> {
+        let (kept, age) = self.kept(&key.id());
+        let kept = kept.filter(|kept| age < FRESH && kept.listed.grant.calls_max.is_none())?;
+        Some(kept.judge(key, now_ms))
     }
 
     /// What a key is good for. It looks into the store where its copy is old, where it does not know the key, and where
-    /// calls are counted; a service calls it from a thread that may block then.
+    /// calls are counted: it may block.
     pub fn look_up(&self, key: &Key, now_ms: u64) -> Result<Grant, Denied> {
-        if !self.is_fresh() {
+        let id = key.id();
+        if self.kept(&id).1 >= FRESH {
             self.refresh()?;
         }
-        let id = key.id();
         let kept = match self.kept(&id) {
             (Some(kept), _) => kept,
             (None, age) if age < LOOK_AGAIN => return Err(Denied::Unknown),
@@ -138,16 +156,7 @@ impl KeyRing {
                 self.kept(&id).0.ok_or(Denied::Unknown)?
             }
         };
-        if !key.is_of(&kept.digest) {
-            return Err(Denied::Unknown);
-        }
-        let Listed { grant, revoked_ms, .. } = kept.listed;
-        if revoked_ms.is_some() {
-            return Err(Denied::Revoked);
-        }
-        if grant.expires_ms.is_some_and(|end| now_ms >= end) {
-            return Err(Denied::Expired);
-        }
+        let grant = kept.judge(key, now_ms)?;
         if let Some(calls_max) = grant.calls_max {
             self.count(&id, calls_max)?;
         }
