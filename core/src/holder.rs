@@ -2,7 +2,7 @@
 
 use crate::limits::HOLDER_BYTES_MAX;
 use alloc::sync::Arc;
-use core::{fmt, ops::Deref};
+use core::{borrow::Borrow, fmt, ops::Deref};
 
 /// An id of 1 to [`HOLDER_BYTES_MAX`] bytes without control characters. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,6 +38,13 @@ impl Holder {
 impl Deref for Holder {
     type Target = str;
     fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Equal, ordered and hashed as its text, so that a map of holders can be asked for one.
+impl Borrow<str> for Holder {
+    fn borrow(&self) -> &str {
         &self.0
     }
 }

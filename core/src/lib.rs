@@ -30,6 +30,7 @@ extern crate alloc;
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
+pub mod coordination;
 mod event;
 mod holder;
 mod lease;

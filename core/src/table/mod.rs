@@ -129,6 +129,11 @@ impl Table {
         answer
     }
 
+    /// Somebody waits under this id, as far as the table has seen.
+    pub(crate) fn is_waiting(&self, waiter_id: &str) -> bool {
+        self.waiters.find(waiter_id).is_some()
+    }
+
     /// Takes a waiter out. `false`: there is none of this id.
     pub fn cancel_wait(&mut self, now: Millis, waiter_id: &str) -> bool {
         self.reap(now);
