@@ -23,8 +23,9 @@ pub trait MarkerFiles {
     /// A fresh nonce: 128 random bits as 32 lower-case hexadecimal digits.
     fn nonce(&mut self) -> Result<String, FileError>;
 
-    /// Opens the marker directory anew, makes it where it is missing, and in it `<nonce>.json` with this content:
-    /// complete, or not at all. A failure leaves nothing, or names what it left.
+    /// Makes `<nonce>.json` with this content in the marker directory, which is made where it is missing: complete, or
+    /// not at all. One that is open already serves as long as it is there; where it was moved away meanwhile, the next
+    /// listing fails. A failure leaves nothing, or names what it left.
     fn publish(&mut self, nonce: &str, content: &[u8]) -> Result<(), FileError>;
 
     /// The names of markers, and of what was left half-way, in the marker directory, in no order; `None` where there is

@@ -53,10 +53,11 @@ pub enum Effect {
     OwnPid,
     /// 128 fresh bits of the system's randomness, as 32 lower-case hex digits. Answer: [`Outcome::Nonce`].
     Nonce,
-    /// Make a marker, complete or not at all: open the marker directory anew (make it where it is missing), write
-    /// `content` to a new `<nonce>.tmp`, rename that to `<nonce>.json`. Where this fails, remove the `.tmp` again. A
-    /// directory that vanished in between is [`FileCode::DirectoryVanished`]: the machine decides about trying again.
-    /// Answer: [`Outcome::Done`].
+    /// Make a marker, complete or not at all: in the marker directory (made where it is missing; one that is open
+    /// already serves as long as it is there), write `content` to a new `<nonce>.tmp`, rename that to `<nonce>.json`.
+    /// Where this fails, remove the `.tmp` again. A directory that vanished in between is
+    /// [`FileCode::DirectoryVanished`]: the machine decides about trying again. One that was moved away may serve, too:
+    /// [`Effect::List`] tells it then. Answer: [`Outcome::Done`].
     Publish {
         /// The name of both files without its ending.
         nonce: String,
@@ -65,7 +66,8 @@ pub enum Effect {
     },
     /// The names in the marker directory, in any order. Those that are not 32 lower-case hex digits with `.json` or
     /// `.tmp` may be left out: nothing of ours is called so. Of the others, every one is told, up to
-    /// [`NAMES_MAX`](super::NAMES_MAX) + 1. Answer: [`Outcome::Names`], or [`Outcome::Absent`] where there is no marker
+    /// [`NAMES_MAX`](super::NAMES_MAX) + 1. After a publication, a destination that no longer leads to the directory of
+    /// the marker is [`FileCode::DirectoryVanished`]. Answer: [`Outcome::Names`], or [`Outcome::Absent`] where there is no marker
     /// directory.
     List,
     /// Read an ordinary file whole, up to `limit` bytes; one byte more, at the start or while it grows, is

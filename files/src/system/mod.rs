@@ -1,6 +1,8 @@
 //! The file functions of this system.
 
 // Also in tests elsewhere, so that it is known to work.
+#[cfg(unix)]
+mod listing;
 #[cfg(any(not(unix), test))]
 #[cfg_attr(unix, allow(dead_code))]
 mod portable;
@@ -55,7 +57,7 @@ impl SystemFiles {
 
 impl MarkerFiles for SystemFiles {
     fn resolve_root(&mut self) -> Result<Places, FileError> {
-        let markers = self.directories.path()?.to_owned();
+        let markers = self.directories.path()?.to_path_buf();
         Ok(Places { root: self.directories.root()?.to_owned(), markers })
     }
 

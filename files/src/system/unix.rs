@@ -2,14 +2,15 @@
 //!
 //! No call here follows a link, waits for another process, or is given a name with more than one segment.
 
-use super::{LISTED_MAX, not_safe, replaced, vanished};
+use super::{LISTED_MAX, listing, not_safe, replaced, vanished};
 use crate::error::{FileError, FileStep};
 use crate::marker_files::Contents;
 use crate::name::{DirectoryName, is_marker};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Everybody who may enter the directory may read a marker, so that accounts see each other.
 const MARKER_MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::ROTH);
@@ -34,16 +35,20 @@ pub struct Directories {
 #[derive(Debug)]
 struct Root {
     path: PathBuf,
+    /// The path of the marker directory in it: made once, since every step may have to tell it.
+    directory: Arc<Path>,
     handle: OwnedFd,
     file: FileId,
 }
 
 #[derive(Debug)]
 struct Markers {
-    handle: Dir,
+    handle: OwnedFd,
     file: FileId,
     /// Something was published through this handle, so that no other may take its place.
     published: bool,
+    /// It has been read, and has to be read from its beginning again.
+    listed: bool,
 }
 
 /// A file as its system counts it. The number is not used again while a handle is open.
@@ -79,7 +84,8 @@ impl Directories {
                 }
             };
             let stat = fs::fstat(&handle).map_err(|error| failed(&path, error.into()))?;
-            self.root = Some(Root { path, handle, file: FileId::of(&stat) });
+            let directory = path.join(self.name.as_str()).into();
+            self.root = Some(Root { path, directory, handle, file: FileId::of(&stat) });
         }
         Ok(self.opened().0)
     }
@@ -117,27 +123,32 @@ impl Directories {
 
     pub fn publish(&mut self, temporary: &str, name: &str, content: &[u8]) -> Result<(), FileError> {
         let directory = self.path()?;
-        let path = directory.join(name);
-        // Opened anew: the one that is open may have been removed since.
-        self.markers = None;
-        let markers = match self.markers(true)? {
-            Some(markers) => markers,
-            None => return Err(vanished(FileStep::Publish, &directory)),
-        };
-        match create(handle(markers, &directory)?, temporary, content) {
-            Ok(()) => {}
-            Err((Errno::NOENT, _)) => {
-                self.markers = None;
-                return Err(vanished(FileStep::Publish, &directory));
-            }
-            Err((error, left)) => {
-                let left = left.then(|| directory.join(temporary));
-                return Err(FileError { left, ..FileError::new(FileStep::Publish, path, error) });
+        let path = || directory.join(name);
+        let mut kept = self.markers.is_some();
+        loop {
+            let Some(markers) = self.markers(true)? else { return Err(vanished(FileStep::Publish, &directory)) };
+            match create(markers.handle.as_fd(), temporary, content) {
+                Ok(()) => break,
+                // The one that was open may have been removed since; then the one that is there now counts. What was
+                // moved away instead is found by the listing that follows.
+                Err((Errno::NOENT | Errno::STALE, _)) if kept => {
+                    self.markers = None;
+                    kept = false;
+                }
+                Err((Errno::NOENT, _)) => {
+                    self.markers = None;
+                    return Err(vanished(FileStep::Publish, &directory));
+                }
+                Err((error, left)) => {
+                    let left = left.then(|| directory.join(temporary));
+                    return Err(FileError { left, ..FileError::new(FileStep::Publish, path(), error) });
+                }
             }
         }
+        let Some(markers) = &mut self.markers else { return Err(vanished(FileStep::Publish, &directory)) };
         // Set before it is known, since a failed publication may have happened.
         markers.published = true;
-        let at = handle(markers, &directory)?;
+        let at = markers.handle.as_fd();
         match fs::renameat(at, temporary, at, name) {
             Ok(()) => Ok(()),
             // Somebody removed all there was.
@@ -145,7 +156,7 @@ impl Directories {
             Err(error) => {
                 let left = !gone(fs::unlinkat(at, temporary, AtFlags::empty()));
                 let left = left.then(|| directory.join(temporary));
-                Err(FileError { left, ..FileError::new(FileStep::Publish, path, error) })
+                Err(FileError { left, ..FileError::new(FileStep::Publish, path(), error) })
             }
         }
     }
@@ -156,19 +167,17 @@ impl Directories {
             // Nothing of ours is in the one that was open; what is there now counts.
             self.markers = None;
         }
-        let failed = |error: Errno| FileError::new(FileStep::List, &directory, error);
+        let failed = |error: Errno| FileError::new(FileStep::List, &*directory, error);
         let Some(markers) = self.markers(false)? else { return Ok(None) };
         let mut names = Vec::new();
-        markers.handle.rewind();
-        while let Some(entry) = markers.handle.read() {
-            let entry = entry.map_err(failed)?;
-            if let Some(name) = entry.file_name().to_str().ok().filter(|name| is_marker(name)) {
+        let again = std::mem::replace(&mut markers.listed, true);
+        listing::each_name(&markers.handle, again, |name| {
+            if let Some(name) = std::str::from_utf8(name).ok().filter(|name| is_marker(name)) {
                 names.push(name.to_owned());
             }
-            if names.len() == LISTED_MAX {
-                break;
-            }
-        }
+            names.len() < LISTED_MAX
+        })
+        .map_err(failed)?;
         if markers.published {
             self.check_place(&directory)?;
         }
@@ -178,7 +187,7 @@ impl Directories {
     pub fn read(&mut self, name: &str, limit: usize) -> Result<Contents, FileError> {
         let directory = self.path()?;
         let Some(markers) = self.markers(false)? else { return Ok(Contents::Absent) };
-        let at = handle(markers, &directory)?;
+        let at = markers.handle.as_fd();
         let failed = |error: Errno| FileError::new(FileStep::Read, directory.join(name), error);
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = match retry_on_intr(|| fs::openat(at, name, flags, Mode::empty())) {
@@ -197,7 +206,8 @@ impl Directories {
         if u64::try_from(stat.st_size).is_ok_and(|size| size > limit as u64) {
             return Ok(Contents::TooLarge);
         }
-        match read_to(&file, limit).map_err(failed)? {
+        let expected = usize::try_from(stat.st_size).unwrap_or(limit);
+        match read_to(&file, expected, limit).map_err(failed)? {
             Some(bytes) => Ok(Contents::Whole { bytes, since_ms: u64::try_from(changed_ns(&stat) / 1_000_000).ok() }),
             None => Ok(Contents::TooLarge),
         }
@@ -206,7 +216,7 @@ impl Directories {
     pub fn age_ms(&mut self, name: &str, fresh: &str) -> Result<Option<u64>, FileError> {
         let directory = self.path()?;
         let Some(markers) = self.markers(false)? else { return Ok(None) };
-        let at = handle(markers, &directory)?;
+        let at = markers.handle.as_fd();
         let failed = |error: Errno| FileError::new(FileStep::Age, directory.join(name), error);
         let then = match fs::statat(at, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
@@ -229,7 +239,7 @@ impl Directories {
     pub fn remove(&mut self, name: &str) -> Result<bool, FileError> {
         let directory = self.path()?;
         let Some(markers) = self.markers(false)? else { return Ok(false) };
-        match fs::unlinkat(handle(markers, &directory)?, name, AtFlags::empty()) {
+        match fs::unlinkat(markers.handle.as_fd(), name, AtFlags::empty()) {
             Ok(()) => Ok(true),
             Err(Errno::NOENT) => Ok(false),
             Err(error) => Err(FileError::new(FileStep::Remove, directory.join(name), error)),
@@ -242,7 +252,7 @@ impl Directories {
         match fs::unlinkat(root, self.name.as_str(), AtFlags::REMOVEDIR) {
             Ok(()) => Ok(true),
             Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(false),
-            Err(error) => Err(FileError::new(FileStep::RemoveDirectory, directory, error)),
+            Err(error) => Err(FileError::new(FileStep::RemoveDirectory, &*directory, error)),
         }
     }
 
@@ -251,7 +261,7 @@ impl Directories {
         if self.markers.is_none() {
             let directory = self.path()?;
             let (_, root) = self.opened();
-            let failed = |error: Errno| FileError::new(FileStep::OpenDirectory, &directory, error);
+            let failed = |error: Errno| FileError::new(FileStep::OpenDirectory, &*directory, error);
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let open = || retry_on_intr(|| fs::openat(root, self.name.as_str(), flags, Mode::empty()));
             let mut opened = open();
@@ -272,8 +282,7 @@ impl Directories {
                 Err(error) => return Err(failed(error)),
             };
             let stat = fs::fstat(&file).map_err(failed)?;
-            let handle = Dir::new(file).map_err(failed)?;
-            self.markers = Some(Markers { handle, file: FileId::of(&stat), published: false });
+            self.markers = Some(Markers { handle: file, file: FileId::of(&stat), published: false, listed: false });
         }
         Ok(self.markers.as_mut())
     }
@@ -295,9 +304,9 @@ impl Directories {
     }
 
     /// Where the marker directory is, to be told.
-    pub fn path(&mut self) -> Result<PathBuf, FileError> {
-        let name = self.name.as_str().to_owned();
-        Ok(self.root()?.join(name))
+    pub fn path(&mut self) -> Result<Arc<Path>, FileError> {
+        self.root()?;
+        Ok(Arc::clone(&self.root.as_ref().expect("it was just opened").directory))
     }
 
     /// The root, which is open.
@@ -321,10 +330,6 @@ fn physical(_: &OwnedFd) -> Option<PathBuf> {
     None
 }
 
-fn handle<'a>(markers: &'a Markers, directory: &Path) -> Result<BorrowedFd<'a>, FileError> {
-    markers.handle.fd().map_err(|error| FileError::new(FileStep::OpenDirectory, directory, error))
-}
-
 /// Makes a file that is not there yet, with this content; or none. Where it fails, `true` says that the file could not
 /// be removed again.
 fn create(at: BorrowedFd<'_>, name: &str, content: &[u8]) -> Result<(), (Errno, bool)> {
@@ -343,11 +348,15 @@ fn write_all(file: &OwnedFd, mut content: &[u8]) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Reads to the end, or to one byte more than there may be.
-fn read_to(file: &OwnedFd, limit: usize) -> Result<Option<Vec<u8>>, Errno> {
-    let mut bytes = vec![0; limit.saturating_add(1)];
+/// Reads to the end, or to one byte more than there may be. So many bytes are expected.
+fn read_to(file: &OwnedFd, expected: usize, limit: usize) -> Result<Option<Vec<u8>>, Errno> {
+    // With room for one more, so that the end is seen.
+    let mut bytes = vec![0; expected.min(limit) + 1];
     let mut length = 0;
     while length <= limit {
+        if length == bytes.len() {
+            bytes.resize(limit + 1, 0);
+        }
         match retry_on_intr(|| rustix::io::read(file, &mut bytes[length..]))? {
             0 => {
                 bytes.truncate(length);
@@ -379,13 +388,15 @@ mod tests {
     fn a_record_that_grows_while_it_is_read_is_read_no_further_than_the_limit() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"12345").unwrap();
-        // What was looked at had four bytes, or five.
+        // What was looked at had fewer bytes, or as many, or more.
         for (limit, expected) in [(3, None), (4, None), (5, Some(b"12345".to_vec())), (9, Some(b"12345".to_vec()))] {
-            file.rewind().unwrap();
             let handle = file.try_clone().unwrap().into();
-            assert_eq!(read_to(&handle, limit).unwrap(), expected, "{limit}");
-            let read = file.stream_position().unwrap();
-            assert_eq!(read, 5.min(limit as u64 + 1), "one byte more says that there is more");
+            for looked_at in [0, 4, 5, 6] {
+                file.rewind().unwrap();
+                assert_eq!(read_to(&handle, looked_at, limit).unwrap(), expected, "{limit}");
+                let read = file.stream_position().unwrap();
+                assert_eq!(read, 5.min(limit as u64 + 1), "one byte more says that there is more");
+            }
         }
     }
 
