@@ -160,14 +160,6 @@ impl writer::GuestStore for NoStore {
 }
 
 impl writer::GuestLease for NoStore {
-    fn path(&self) -> String {
-        String::new()
-    }
-
-    fn owner(&self) -> writer::Owner {
-        writer::Owner { pid: 1, host: String::new(), nonce: String::new() }
-    }
-
     fn release(&self) -> Result<writer::Released, writer::Failed> {
         Ok(writer::Released::Released)
     }

@@ -68,13 +68,10 @@ impl wit::GuestStore for Store {
         Left::keep(&mut self.left.borrow_mut(), machine.take_left());
         Ok(match acquired.map_err(failed)? {
             Acquisition::Acquired(owned) => {
+                let (path, owner) = (owned.path(), owner(owned.record().clone()));
                 let release = RefCell::new(Release::new(owned));
-                wit::Acquisition::Acquired(wit::Lease::new(Lease {
-                    place,
-                    release,
-                    tried: Cell::new(false),
-                    left: self.left.clone(),
-                }))
+                let lease = Lease { place, release, tried: Cell::new(false), left: self.left.clone() };
+                wit::Acquisition::Acquired(wit::Granted { lease: wit::Lease::new(lease), path, owner })
             }
             Acquisition::Busy { owners } => wit::Acquisition::Busy(markers(owners)),
             Acquisition::Legacy { legacy, path } => wit::Acquisition::Legacy(wit::Legacy { name: legacy, path }),
@@ -118,14 +115,6 @@ impl wit::GuestStore for Store {
 }
 
 impl wit::GuestLease for Lease {
-    fn path(&self) -> String {
-        self.release.borrow().owned().path()
-    }
-
-    fn owner(&self) -> wit::Owner {
-        owner(self.release.borrow().owned().record().clone())
-    }
-
     fn release(&self) -> Result<wit::Released, wit::Failed> {
         self.run().map_err(failed)
     }
@@ -176,10 +165,8 @@ fn perform(place: &Place, effect: &Effect) -> Outcome {
 
 fn attempt(place: &Place, effect: &Effect) -> Result<Outcome, files::Failure> {
     Ok(match effect {
-        Effect::ResolveRoot => {
-            let files::Places { root, markers } = place.resolve_root()?;
-            Outcome::Root { root, markers }
-        }
+        // No machine looks at the root itself, and a text that crosses costs.
+        Effect::ResolveRoot => Outcome::Root { root: String::new(), markers: place.resolve_root()? },
         Effect::LegacyExists { name } => match place.legacy_exists(name)? {
             Some(path) => Outcome::Present { path },
             None => Outcome::Absent,

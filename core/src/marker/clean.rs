@@ -25,7 +25,7 @@ impl Seen {
     /// The whole record is compared.
     pub(super) fn of(outcome: &Outcome, record: &OwnerRecord) -> Self {
         match outcome {
-            Outcome::Content { bytes, .. } if OwnerRecord::parse(bytes).as_ref() == Ok(record) => Self::Own,
+            Outcome::Content { bytes, .. } if record.is_said_by(bytes) => Self::Own,
             Outcome::Content { .. } | Outcome::NotOrdinary | Outcome::TooLarge => Self::Changed,
             Outcome::Absent => Self::Gone,
             _ => Self::Unread,

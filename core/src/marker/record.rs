@@ -65,6 +65,12 @@ impl fmt::Display for Unrecognized {
 
 impl core::error::Error for Unrecognized {}
 
+/// What stands around the values in the line of a record.
+const BEFORE_PID: &str = "{\"version\":1,\"pid\":";
+const BEFORE_HOST: &str = ",\"host\":\"";
+const BEFORE_NONCE: &str = "\",\"nonce\":\"";
+const AFTER_NONCE: &str = "\"}\n";
+
 impl OwnerRecord {
     /// A record of these values, where a marker may say them.
     pub fn new(pid: u32, host: &str, nonce: &str) -> Result<Self, Unrecognized> {
@@ -140,7 +146,32 @@ impl OwnerRecord {
         // What is put before two characters of one byte leaves text text.
         let host = String::from_utf8(host).unwrap_or_default();
         let pid = self.pid.to_string();
-        ["{\"version\":1,\"pid\":", &pid, ",\"host\":\"", &host, "\",\"nonce\":\"", &self.nonce, "\"}\n"].concat()
+        [BEFORE_PID, &pid, BEFORE_HOST, &host, BEFORE_NONCE, &self.nonce, AFTER_NONCE].concat()
+    }
+
+    /// Do these bytes say this record, and nothing else?
+    pub(super) fn is_said_by(&self, bytes: &[u8]) -> bool {
+        // Nearly always they are what was written, which takes no memory to see.
+        self.is_line(bytes) || Self::parse(bytes).as_ref() == Ok(self)
+    }
+
+    /// Are these the bytes of [`OwnerRecord::line`]? It may say no where the host has escapes.
+    fn is_line(&self, bytes: &[u8]) -> bool {
+        let after_pid = || {
+            let rest = bytes.strip_prefix(BEFORE_PID.as_bytes())?;
+            let (pid, rest) = rest.split_at_checked(rest.iter().take_while(|byte| byte.is_ascii_digit()).count())?;
+            let value = |pid: u64, digit: &u8| pid * 10 + u64::from(digit - b'0');
+            // No process id has more than ten digits, and none begins with a zero.
+            let same = pid.len() <= 10 && !pid.starts_with(b"0") && pid.iter().fold(0, value) == u64::from(self.pid);
+            same.then_some(rest)
+        };
+        let after_all = |rest: &'_ [u8]| -> bool {
+            let parts = [BEFORE_HOST, &self.host, BEFORE_NONCE, &self.nonce, AFTER_NONCE];
+            let rest = parts.iter().try_fold(rest, |rest, part| rest.strip_prefix(part.as_bytes()));
+            rest.is_some_and(<[u8]>::is_empty)
+        };
+        let plain = !self.host.bytes().any(|byte| matches!(byte, b'"' | b'\\'));
+        plain && after_pid().is_some_and(after_all)
     }
 
     /// The process id, from 1 to [`PID_MAX`].
@@ -203,6 +234,50 @@ mod tests {
         let found = OwnerRecord::parse(text);
         let found = found.as_ref().map(|record| (record.pid, &*record.host)).map_err(|why| *why);
         assert_eq!(found, expected, "{}", String::from_utf8_lossy(text));
+    }
+
+    #[test]
+    fn the_own_line_is_known_without_reading_it_and_nothing_else_is_taken_for_it() {
+        let record = OwnerRecord::new(4242, "build-7", NONCE).unwrap();
+        let line = record.line();
+        assert!(record.is_line(line.as_bytes()));
+        for pid in [1, 9, 10, PID_MAX] {
+            let record = OwnerRecord::new(pid, "build-7", NONCE).unwrap();
+            assert!(record.is_line(record.line().as_bytes()), "{pid}");
+        }
+        // Every other text of one byte more, less or changed.
+        for at in 0..line.len() {
+            for byte in 0..=255 {
+                let mut other = line.clone().into_bytes();
+                other.insert(at, byte);
+                assert!(!record.is_line(&other), "{byte} before {at}");
+                other.remove(at + 1);
+                assert_eq!(record.is_line(&other), other == line.as_bytes(), "{byte} at {at}");
+                other.remove(at);
+                assert!(!record.is_line(&other), "none at {at}");
+            }
+        }
+        assert!(!record.is_line(&[line.as_bytes(), b"\n"].concat()));
+        assert!(!record.is_line(b""));
+        // A number as large as the number of a process id, and written with more digits than a sum holds.
+        let other = line.replace("4242", "18446744073709555858");
+        assert!(!record.is_line(other.as_bytes()) && !record.is_said_by(other.as_bytes()));
+    }
+
+    #[test]
+    fn a_record_is_said_however_json_writes_it() {
+        for host in ["build-7", "a\"b", "a\\b", "bücher"] {
+            let record = OwnerRecord::new(4242, host, NONCE).unwrap();
+            assert!(record.is_said_by(record.line().as_bytes()), "{host}");
+            let spaced = record.line().replace(",\"pid\":", " , \"pid\" : ");
+            assert!(record.is_said_by(spaced.as_bytes()), "{host}");
+            let other = OwnerRecord::new(4242, &[host, "x"].concat(), NONCE).unwrap();
+            assert!(!record.is_said_by(other.line().as_bytes()), "{host}");
+        }
+        // A host that would be its own escape says another one.
+        let record = OwnerRecord::new(1, "a\\\"b", NONCE).unwrap();
+        let raw = [BEFORE_PID, "1", BEFORE_HOST, "a\\\"b", BEFORE_NONCE, NONCE, AFTER_NONCE].concat();
+        assert!(!record.is_said_by(raw.as_bytes()));
     }
 
     #[test]

@@ -99,11 +99,8 @@ impl wit::HostPlace for State {
         Ok(files.places.push(Place { files: made })?)
     }
 
-    fn resolve_root(&mut self, place: Resource<Place>) -> Answer<wit::Places> {
-        self.effect(&place, false, |files| {
-            let places = files.resolve_root()?;
-            Ok(wit::Places { root: shown(&places.root), markers: shown(&places.markers) })
-        })
+    fn resolve_root(&mut self, place: Resource<Place>) -> Answer<String> {
+        self.effect(&place, false, |files| Ok(shown(&files.resolve_root()?.markers)))
     }
 
     fn identity(&mut self, place: Resource<Place>) -> Answer<wit::Identity> {

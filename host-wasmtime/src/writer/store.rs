@@ -151,26 +151,15 @@ impl WriterLeaseStore {
     pub fn acquire(&self, destination: &str, cancel: Option<&Cancel>) -> Result<Acquisition, WriterError> {
         let mut book = self.shared.lock();
         let acquired = book.call(cancel, |exports, store, leases| {
-            let acquired =
-                exports.leasebook_lease_writer_lease().store().call_acquire(&mut *store, leases, destination);
-            let lease = match acquired? {
-                Ok(wit::Acquisition::Acquired(lease)) => lease,
-                Ok(wit::Acquisition::Busy(owners)) => return Ok(Ok(Attempt::Busy(owners))),
-                Ok(wit::Acquisition::Legacy(legacy)) => return Ok(Ok(Attempt::Legacy(legacy))),
-                Err(failed) => return Ok(Err(failed)),
-            };
-            let interface = exports.leasebook_lease_writer_lease().lease();
-            let path = interface.call_path(&mut *store, lease)?;
-            let owner = interface.call_owner(&mut *store, lease)?;
-            Ok(Ok(Attempt::Acquired { lease, path, owner }))
+            exports.leasebook_lease_writer_lease().store().call_acquire(store, leases, destination)
         })?;
         Ok(match acquired {
-            Attempt::Acquired { lease, path, owner } => {
+            wit::Acquisition::Acquired(wit::Granted { lease, path, owner }) => {
                 let shared = Arc::clone(&self.shared);
                 Acquisition::Acquired(WriterLease { shared, lease, path, owner, ended: Mutex::new(false) })
             }
-            Attempt::Busy(owners) => Acquisition::Busy { owners },
-            Attempt::Legacy(legacy) => Acquisition::Legacy(legacy),
+            wit::Acquisition::Busy(owners) => Acquisition::Busy { owners },
+            wit::Acquisition::Legacy(legacy) => Acquisition::Legacy(legacy),
         })
     }
 
@@ -212,12 +201,6 @@ impl WriterLeaseStore {
             exports.leasebook_lease_writer_lease().store().call_left(store, leases).map(Ok)
         })
     }
-}
-
-enum Attempt {
-    Acquired { lease: ResourceAny, path: String, owner: Owner },
-    Busy(Vec<Marker>),
-    Legacy(Legacy),
 }
 
 impl Shared {
