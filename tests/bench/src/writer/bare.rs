@@ -1,7 +1,9 @@
 //! What one pair of acquire and release cannot do without: the system calls of the protocol, and nothing between them.
 //!
-//! Resolve and open the root; open the marker directory; list it for stale markers; write the `.tmp`, rename it; list
-//! again, see that the root still leads there, read the own marker back. To release: read it, remove it.
+//! Open the root, ask what it is called and which file it is; ask for the process id, which a marker tells; open the
+//! marker directory; list it for stale markers; write the `.tmp`, rename it; list again, see that the destination still
+//! leads to both, read the own marker back. To release: ask for the process id, since a fork has no lease; read the
+//! marker, remove it. Both directories stay open for as long as the lease.
 
 use anyhow::Result;
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir, fstat, openat, renameat, statat, unlinkat};
@@ -28,7 +30,9 @@ impl Bare {
         let directory = OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = openat(rustix::fs::CWD, &self.destination, OFlags::PATH | directory, Mode::empty())?;
         let link = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&root));
-        let _ = rustix::fs::readlink(link, Vec::new())?;
+        let path = rustix::fs::readlink(link, Vec::new())?;
+        let _ = fstat(&root)?;
+        let _ = rustix::process::getpid();
         let nonce: [u8; 16] = {
             let mut bits = [0; 16];
             rustix::rand::getrandom(&mut bits, rustix::rand::GetRandomFlags::empty())?;
@@ -45,18 +49,19 @@ impl Bare {
         rustix::io::write(&file, content.as_bytes())?;
         drop(file);
         renameat(&markers, &incomplete, &markers, &marker)?;
+        rustix::fs::seek(&markers, rustix::fs::SeekFrom::Start(0))?;
         list(&markers)?;
         let _ = statat(&root, super::MARKERS, AtFlags::SYMLINK_NOFOLLOW)?;
-        let _ = rustix::fs::stat(&self.destination)?;
+        let _ = rustix::fs::stat(path)?;
         read(&markers, &marker)?;
         // Held; and released:
+        let _ = rustix::process::getpid();
         read(&markers, &marker)?;
         unlinkat(&markers, &marker, AtFlags::empty())
     }
 }
 
 fn list(markers: &OwnedFd) -> rustix::io::Result<()> {
-    rustix::fs::seek(markers, rustix::fs::SeekFrom::Start(0))?;
     let mut buffer = [const { MaybeUninit::uninit() }; 4096];
     let mut entries = RawDir::new(markers.as_fd(), &mut buffer);
     while let Some(entry) = entries.next() {
