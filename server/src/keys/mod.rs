@@ -8,6 +8,7 @@ mod secret;
 
 pub use ring::{Denied, KeyRing};
 pub use secret::{InvalidKey, Key};
+pub(crate) use secret::{hex, unhex};
 
 /// The longest name of a workspace, in bytes.
 pub const WORKSPACE_BYTES_MAX: usize = 64;

@@ -1,7 +1,7 @@
 //! What a service keeps: the records of its authorities, and the events that its ledgers have still to write.
 //!
 //! The trait is narrow, so that another store can take the place of the embedded one: load everything, commit a batch
-//! at a revision. A record is a key and a text; only [`crate::journal`] knows what is in it.
+//! at a revision. A record is a key and a text; only the journal knows what is in it.
 
 mod sqlite;
 

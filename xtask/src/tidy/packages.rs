@@ -20,7 +20,7 @@ const DIRECTIONS: [(&str, &[&str]); 12] = [
     ("leasebook-files", &["leasebook"]),
     ("leasebook-wasmtime", &["leasebook-files"]),
     ("leasebook-server", &["leasebook"]),
-    ("leasebook-service", &["leasebook", "leasebook-files", "leasebook-wasmtime"]),
+    ("leasebook-service", &["leasebook", "leasebook-files", "leasebook-server", "leasebook-wasmtime"]),
     ("leasebook-tests", &["leasebook", "leasebook-files", "leasebook-wasmtime"]),
     ("leasebook-bench", &["leasebook", "leasebook-files", "leasebook-wasmtime"]),
     ("xtask", &[]),

@@ -1,0 +1,7 @@
+//! The service as its clients meet it: over real connections, on loopback.
+
+mod desk;
+mod leases;
+mod misuse;
+mod restart;
+mod waiting;
