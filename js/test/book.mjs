@@ -1,10 +1,15 @@
 // A lease book over a pipe, one line of JSON in, one out: what `cargo xtask vectors DIR --runtime js` replays recorded
-// runs through. It speaks the lines of `leasebook table`, as far as recorded runs use them.
+// runs through. It speaks the lines of `leasebook table`, as far as recorded runs use them. With the folder of a
+// transpiled component as its argument, its tables are that component's (`--runtime jco`).
 
 import { createInterface } from "node:readline";
-import { contains, LeaseTable, RestoreError } from "leasebook";
+import * as leasebook from "leasebook";
+import { transpiled } from "./component/tables.mjs";
 
 let now = 0;
+const [, , component] = process.argv;
+const runtime = component === undefined ? "js" : "jco";
+const { contains, LeaseTable } = component === undefined ? leasebook : await transpiled(component, () => now);
 let table = new LeaseTable({ clock: () => now, events: 1024 });
 
 /** Renames the fields of everything, at any depth. */
@@ -29,14 +34,14 @@ function begin(line, records) {
   const made = records === undefined ? new LeaseTable(options) : LeaseTable.restore(records, options);
   table.dispose();
   table = made;
-  return { fairness: line.fairness ?? "barge", defaultTtlMs: line.defaultTtlMs ?? 300_000, runtime: "js" };
+  return { fairness: line.fairness ?? "barge", defaultTtlMs: line.defaultTtlMs ?? 300_000, runtime };
 }
 
 function restored(line) {
   try {
     return { restored: true, ...begin(line, line.records) };
   } catch (error) {
-    if (!(error instanceof RestoreError)) throw error;
+    if (!(error instanceof leasebook.RestoreError)) throw error;
     return { restored: false, record: error.record, expected: error.expected, sentence: error.message };
   }
 }

@@ -66,10 +66,7 @@ pub fn places(workspace: &Workspace) -> Built {
 pub fn build(workspace: &Workspace) -> Result<Built> {
     let built = places(workspace);
     let _lock = lock(workspace)?;
-    if own(workspace, &built.component, "build the component", &[])? == Outcome::Made {
-        let size = fs::metadata(&built.component)?.len();
-        eprintln!("  the component is {size} bytes of at most {}", contract::SIZE_MAX);
-    }
+    unlocked(workspace, &built.component)?;
     let mut inputs = Inputs::new()
         .value("rustc", &process::ask(Command::new(workspace::rustc()).arg("-vV"))?)
         .value("processor", &processor())
@@ -81,6 +78,22 @@ pub fn build(workspace: &Workspace) -> Result<Built> {
         precompile(workspace, &built, step)
     })?;
     Ok(built)
+}
+
+/// Builds the component alone, for those who do not run it under wasmtime.
+pub fn build_alone(workspace: &Workspace) -> Result<PathBuf> {
+    let component = places(workspace).component;
+    let _lock = lock(workspace)?;
+    unlocked(workspace, &component)?;
+    Ok(component)
+}
+
+fn unlocked(workspace: &Workspace, component: &Path) -> Result<()> {
+    if own(workspace, component, "build the component", &[])? == Outcome::Made {
+        let size = fs::metadata(component)?.len();
+        eprintln!("  the component is {size} bytes of at most {}", contract::SIZE_MAX);
+    }
+    Ok(())
 }
 
 /// Builds the component that has the same signatures and answers constants: what a call costs without a table.

@@ -14,7 +14,7 @@ use anyhow::{Result, bail};
 use crate::process::{self, Failed};
 use crate::progress::{Seconds, Step};
 use crate::workspace::Workspace;
-use crate::{component, js, leasebook};
+use crate::{chromium, component, js, leasebook};
 pub use checks::NAMES;
 
 /// How many lines of a failed check's output are shown.
@@ -38,6 +38,8 @@ enum Needs {
     Command,
     /// The npm package, which builds on none of the others.
     Package,
+    /// The same, and a browser.
+    Browser,
 }
 
 /// What checks share.
@@ -51,6 +53,8 @@ struct Context {
     cannot: Option<Needs>,
     /// Where the npm package is, once it is built, or that it could not be.
     package: Option<Option<PathBuf>>,
+    /// Where Chromium is, or that it could not be had.
+    chromium: Option<Option<PathBuf>>,
 }
 
 /// How much of a check passed; a check without parts counts as one.
@@ -115,13 +119,17 @@ impl Context {
             built: Needs::Nothing,
             cannot: None,
             package: None,
+            chromium: None,
         }
     }
 
     /// Builds what is needed and not built yet; answers whether it is there. What could not be built is not tried
     /// again, nor is what builds on it.
     fn have(&mut self, needs: Needs) -> bool {
-        if needs == Needs::Package {
+        if needs >= Needs::Package {
+            if needs == Needs::Browser {
+                self.look_for_browser();
+            }
             return self.have_package();
         }
         if needs <= self.built {
@@ -136,7 +144,7 @@ impl Context {
                 component::build(&self.workspace).and_then(|_| component::build_plugin(&self.workspace)).map(|_| ())
             }
             Needs::Command => leasebook::build(&self.workspace).map(|command| self.leasebook = Some(command)),
-            Needs::Package => unreachable!("it is built apart"),
+            Needs::Package | Needs::Browser => unreachable!("it is built apart"),
         };
         match &result {
             Ok(()) => self.built = needs,
@@ -146,6 +154,12 @@ impl Context {
             }
         }
         result.is_ok()
+    }
+
+    /// Without one the check begins all the same: the tests that need it say so, and may be excused.
+    fn look_for_browser(&mut self) {
+        let told = |error: &anyhow::Error| eprintln!("error: {error:#}\n");
+        self.chromium.get_or_insert_with(|| chromium::set_up().inspect_err(told).ok());
     }
 
     fn have_package(&mut self) -> bool {

@@ -10,6 +10,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::cache::{self, Cache};
+use crate::component;
 use crate::error::StepFailed;
 use crate::fresh::{Artifact, Digest, Inputs};
 use crate::process;
@@ -85,6 +86,32 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     Ok(folder)
 }
 
+/// Makes JavaScript of the component, by the jco of the packages that [`build`] installs; answers the folder.
+pub fn transpile(workspace: &Workspace) -> Result<PathBuf> {
+    let component = component::build_alone(workspace)?;
+    let script = workspace.path("js/test/component/transpile.mjs");
+    let built = workspace.root.join("target").join("js");
+    let _lock = cache::lock(&built.join("lock"))?;
+    let folder = built.join("jco");
+    let mut inputs = Inputs::new().value("component", &Digest::of(&fs::read(&component)?).to_hex());
+    for input in ["js/package-lock.json", "js/test/component/transpile.mjs"] {
+        inputs = inputs.path(&workspace.root, input)?;
+    }
+    let artifact = Artifact::at(folder.join("made"));
+    let digest = inputs.digest();
+    if !artifact.is_fresh(digest) {
+        fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
+        step("transpile the component to JavaScript", |step| {
+            artifact.ensure(digest, || {
+                process::quiet(Command::new("node").arg(&script).arg(&component).arg(&folder), step)
+                    .map_err(|error| StepFailed::new("transpile the component to JavaScript", error))?;
+                Ok(digest.to_hex().into_bytes())
+            })
+        })?;
+    }
+    Ok(folder)
+}
+
 /// Prints how large what was built is.
 pub fn sizes(workspace: &Workspace) -> Result<()> {
     let dist = workspace.path("js/dist");
@@ -110,14 +137,26 @@ const WRITER: &str = "leasebook-js-writer";
 /// The variable that tells the tests where it is.
 const WRITER_VARIABLE: &str = "LEASEBOOK_RUST_WRITER";
 
-/// Runs the tests of the package, against a Rust host too.
-pub fn test(workspace: &Workspace, folder: &Path, step: &Step) -> Result<process::Output, process::Failed> {
+/// The variable that tells the tests where Chromium is.
+const CHROMIUM_VARIABLE: &str = "LEASEBOOK_CHROMIUM";
+
+/// Runs the tests of the package, against a Rust host too. Where `chromium` is missing, the tests that need it fail,
+/// unless they are told to do without.
+pub fn test(
+    workspace: &Workspace,
+    folder: &Path,
+    chromium: Option<&Path>,
+    step: &Step,
+) -> Result<process::Output, process::Failed> {
     let mut cargo = workspace.cargo();
     process::quiet(cargo.args(["build", "--package", WRITER]), step)?;
     let program = workspace.target_dir().join("debug").join(WRITER);
     let mut vitest = Command::new("node");
     vitest.current_dir(folder).args(["node_modules/vitest/vitest.mjs", "run", "--typecheck"]);
     vitest.env("CI", "1").env("NO_COLOR", "1").env(WRITER_VARIABLE, program);
+    if let Some(chromium) = chromium {
+        vitest.env(CHROMIUM_VARIABLE, chromium);
+    }
     process::quiet(&mut vitest, step)
 }
 

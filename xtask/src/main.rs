@@ -4,6 +4,7 @@
 //! wasmtime: what needs a wasm runtime is another crate's program.
 
 mod cache;
+mod chromium;
 mod component;
 mod contract;
 mod error;
@@ -20,7 +21,6 @@ mod vectors;
 mod wasm_std;
 mod workspace;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -66,9 +66,9 @@ enum Task {
     Js,
     /// Replay recorded runs of a folder through `leasebook table`, and compare the answers
     Vectors(vectors::Arguments),
-    /// Measure, with optimized code: `cargo xtask bench table`, `cargo xtask bench writer`
+    /// Measure, with optimized code: `cargo xtask bench table`, `cargo xtask bench writer`, `cargo xtask bench js`
     Bench {
-        /// Handed on to `leasebook-bench`
+        /// Handed on to the benchmark
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "ARGUMENT")]
         arguments: Vec<String>,
     },
@@ -104,13 +104,19 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
         }
         Task::Vectors(arguments) => {
             let runtime = arguments.runtime;
-            let leasebook = match &arguments.leasebook {
-                Some(file) => file.clone(),
-                None if runtime.takes_command() => leasebook::build(&workspace)?,
-                None => PathBuf::new(),
-            };
-            let package = if runtime.takes_package() { js::build(&workspace)? } else { PathBuf::new() };
-            vectors::run(&arguments, &|runtime| vectors::table(&leasebook, &package, runtime))
+            let mut places = vectors::Places::default();
+            match &arguments.leasebook {
+                Some(file) => places.leasebook = file.clone(),
+                None if runtime.takes_command() => places.leasebook = leasebook::build(&workspace)?,
+                None => {}
+            }
+            if runtime.takes_package() {
+                places.package = js::build(&workspace)?;
+            }
+            if runtime.takes_transpiled() {
+                places.transpiled = js::transpile(&workspace)?;
+            }
+            vectors::run(&arguments, &|runtime| vectors::table(&places, runtime))
         }
         Task::Bench { arguments } => tasks::bench(&workspace, &arguments),
     }

@@ -11,20 +11,26 @@ use crate::process;
 use crate::progress::step;
 use crate::workspace::Workspace;
 
-/// A lock file library for Node, with its version.
-const NODE: &str = "proper-lockfile@4.1.2";
+/// For Node: a lock file library, and locks in memory. They are installed together: npm removes what nobody names.
+const NODE: [&str; 3] = ["proper-lockfile@4.1.2", "async-lock@1.5.0", "async-mutex@0.5.0"];
 /// One for Python.
 const PYTHON: &str = "filelock==4.3.1";
 
 /// Installs what is not there yet; answers the folder: `node_modules` and `python` in it.
 pub fn install(workspace: &Workspace) -> Result<PathBuf> {
-    let folder = workspace.target_dir().join("bench").join("peers");
-    let mut npm = Command::new("npm");
-    npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--prefix"]).arg(&folder).arg(NODE);
-    one(&folder, NODE, &mut npm)?;
+    let folder = install_for_node(workspace)?;
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade", "--target"]);
     one(&folder, PYTHON, pip.arg(folder.join("python")).arg(PYTHON))?;
+    Ok(folder)
+}
+
+/// The same of those for Node alone.
+pub fn install_for_node(workspace: &Workspace) -> Result<PathBuf> {
+    let folder = workspace.target_dir().join("bench").join("peers");
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--prefix"]).arg(&folder).args(NODE);
+    one(&folder, &NODE.join(" "), &mut npm)?;
     Ok(folder)
 }
 

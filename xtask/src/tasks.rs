@@ -4,7 +4,9 @@ use std::process::{Command, ExitCode, ExitStatus};
 
 use anyhow::Result;
 
+use crate::chromium;
 use crate::component;
+use crate::js;
 use crate::leasebook;
 use crate::peers;
 use crate::process;
@@ -32,8 +34,13 @@ pub fn soak(workspace: &Workspace, names: &[String], seed: Option<u64>) -> Resul
 }
 
 /// Builds the component and the one that answers constants, sets up what a benchmark compares with, and measures;
-/// `arguments` go to `leasebook-bench`.
+/// `arguments` go to the benchmark.
 pub fn bench(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
+    if let Some((name, rest)) = arguments.split_first()
+        && name == "js"
+    {
+        return bench_js(workspace, rest);
+    }
     component::build(workspace)?;
     component::build_baseline(workspace)?;
     let mut cargo = workspace.cargo();
@@ -43,6 +50,16 @@ pub fn bench(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
         cargo.arg("--peers").arg(peers::install(workspace)?);
     }
     hand_over(&mut cargo)
+}
+
+/// Builds the npm package, sets up the browser and the peers, and measures.
+fn bench_js(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
+    let package = js::build(workspace)?;
+    let mut node = Command::new("node");
+    node.arg(package.join("bench").join("main.mjs")).arg("--chromium").arg(chromium::set_up()?);
+    node.arg("--peers").arg(peers::install_for_node(workspace)?);
+    node.arg("--scratch").arg(workspace.target_dir().join("bench"));
+    hand_over(node.args(arguments))
 }
 
 fn hand_over(command: &mut Command) -> Result<ExitCode> {

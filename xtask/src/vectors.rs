@@ -40,6 +40,8 @@ pub struct Arguments {
 
 /// The name of the npm package as a runtime.
 const JS: &str = "js";
+/// The name of the transpiled component as one.
+const JCO: &str = "jco";
 
 /// What a table runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -50,6 +52,8 @@ pub enum Runtime {
     Component,
     /// As the npm package, in Node
     Js,
+    /// As the component transpiled to JavaScript by jco, in Node
+    Jco,
     /// One after the other
     All,
 }
@@ -60,25 +64,31 @@ impl Runtime {
             Self::Native => &["native"],
             Self::Component => &["component"],
             Self::Js => &[JS],
-            Self::All => &["native", "component", JS],
+            Self::Jco => &[JCO],
+            Self::All => &["native", "component", JS, JCO],
         }
     }
 
     /// Does it take the `leasebook` command?
     pub fn takes_command(self) -> bool {
-        self != Self::Js
+        !matches!(self, Self::Js | Self::Jco)
     }
 
     /// Does it take the npm package?
     pub fn takes_package(self) -> bool {
-        matches!(self, Self::Js | Self::All)
+        matches!(self, Self::Js | Self::Jco | Self::All)
+    }
+
+    /// Does it take the transpiled component?
+    pub fn takes_transpiled(self) -> bool {
+        matches!(self, Self::Jco | Self::All)
     }
 }
 
 /// What the replay of a folder on one runtime came to.
 #[derive(Debug, Serialize)]
 pub struct Outcome {
-    /// `native`, `component` or `js`.
+    /// `native`, `component`, `js` or `jco`.
     pub runtime: &'static str,
     /// Files replayed.
     pub sequences: usize,
@@ -120,11 +130,26 @@ pub fn run(arguments: &Arguments, table: &dyn Fn(&str) -> Command) -> Result<Exi
     Ok(if same { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The command that serves a table on one runtime; `leasebook` and `package` are where those are.
-pub fn table(leasebook: &Path, package: &Path, runtime: &str) -> Command {
-    if runtime == JS {
+/// Where the runtimes are that were built.
+#[derive(Debug, Clone, Default)]
+pub struct Places {
+    /// The `leasebook` command.
+    pub leasebook: PathBuf,
+    /// The folder of the npm package.
+    pub package: PathBuf,
+    /// The folder of the transpiled component.
+    pub transpiled: PathBuf,
+}
+
+/// The command that serves a table on one runtime.
+pub fn table(places: &Places, runtime: &str) -> Command {
+    let Places { leasebook, package, transpiled } = places;
+    if runtime == JS || runtime == JCO {
         let mut node = Command::new("node");
         node.current_dir(package).arg("test/book.mjs");
+        if runtime == JCO {
+            node.arg(transpiled);
+        }
         return node;
     }
     let mut command = Command::new(leasebook);

@@ -4,7 +4,7 @@
 //! sysroot in the user cache, whose std is built once from the packaged sources (`debian`). Whatever the route, the
 //! answer is proved by compiling a few lines before anybody builds on it.
 
-mod debian;
+pub mod debian;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

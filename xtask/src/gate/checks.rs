@@ -1,6 +1,6 @@
 //! The checks of the gate, in order: what is quick and most often wrong comes first.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use super::{Broken, Check, Context, Counts, Needs};
 use crate::process;
 use crate::progress::Step;
-use crate::vectors::{self, Runtime};
+use crate::vectors::{self, Places, Runtime};
 use crate::workspace::FEATURES;
 use crate::{component, contract, js, tidy};
 
@@ -29,7 +29,7 @@ pub const NAMES: [&str; ALL.len()] = {
     names
 };
 
-pub(super) const ALL: [Check; 13] = [
+pub(super) const ALL: [Check; 14] = [
     Check { name: "fmt", what: "formatting", needs: Needs::Nothing, run: fmt },
     Check { name: "tidy", what: "tidy: rules of the repository", needs: Needs::Nothing, run: tidy },
     Check { name: "core", what: "the core alone, without std", needs: Needs::Nothing, run: core },
@@ -45,8 +45,9 @@ pub(super) const ALL: [Check; 13] = [
         needs: Needs::Command,
         run: vectors_component,
     },
-    Check { name: "js", what: "the npm package", needs: Needs::Package, run: npm },
+    Check { name: "js", what: "the npm package", needs: Needs::Browser, run: npm },
     Check { name: "vectors-js", what: "recorded runs, the npm package", needs: Needs::Package, run: vectors_js },
+    Check { name: "vectors-jco", what: "recorded runs, jco", needs: Needs::Package, run: vectors_jco },
     Check { name: "bench", what: "benchmarks build", needs: Needs::Component, run: bench },
 ];
 
@@ -98,20 +99,21 @@ fn doctest(context: &Context, step: &Step) -> Result<Counts> {
 }
 
 fn vectors_native(context: &Context, _: &Step) -> Result<Counts> {
-    replay(context, Runtime::Native, command(context)?, Path::new(""))
+    replay(context, Runtime::Native, &Places { leasebook: command(context)?, ..Places::default() })
 }
 
 fn vectors_component(context: &Context, _: &Step) -> Result<Counts> {
-    replay(context, Runtime::Component, command(context)?, Path::new(""))
+    replay(context, Runtime::Component, &Places { leasebook: command(context)?, ..Places::default() })
 }
 
-fn command(context: &Context) -> Result<&Path> {
-    context.leasebook.as_deref().context("the leasebook command is not built")
+fn command(context: &Context) -> Result<PathBuf> {
+    context.leasebook.clone().context("the leasebook command is not built")
 }
 
 /// The tests of the package: of what is shipped, with its types, and of the packed package itself.
 fn npm(context: &Context, step: &Step) -> Result<Counts> {
-    match js::test(&context.workspace, package(context)?, step) {
+    let chromium = context.chromium.as_ref().and_then(Option::as_deref);
+    match js::test(&context.workspace, &package(context)?, chromium, step) {
         Ok(output) => match js::count(&output.stdout) {
             (0, _) => bail!("the npm package ran no test"),
             (passed, failed) => Ok(Counts { passed, failed }),
@@ -125,11 +127,16 @@ fn npm(context: &Context, step: &Step) -> Result<Counts> {
 }
 
 fn vectors_js(context: &Context, _: &Step) -> Result<Counts> {
-    replay(context, Runtime::Js, Path::new(""), package(context)?)
+    replay(context, Runtime::Js, &Places { package: package(context)?, ..Places::default() })
 }
 
-fn package(context: &Context) -> Result<&Path> {
-    context.package.as_ref().and_then(Option::as_deref).context("the npm package is not built")
+fn vectors_jco(context: &Context, _: &Step) -> Result<Counts> {
+    let (package, transpiled) = (package(context)?, js::transpile(&context.workspace)?);
+    replay(context, Runtime::Jco, &Places { package, transpiled, ..Places::default() })
+}
+
+fn package(context: &Context) -> Result<PathBuf> {
+    context.package.clone().flatten().context("the npm package is not built")
 }
 
 fn bench(context: &Context, step: &Step) -> Result<Counts> {
@@ -138,8 +145,8 @@ fn bench(context: &Context, step: &Step) -> Result<Counts> {
 }
 
 /// Every sequence is one part.
-fn replay(context: &Context, runtime: Runtime, leasebook: &Path, package: &Path) -> Result<Counts> {
-    let table = |runtime: &str| vectors::table(leasebook, package, runtime);
+fn replay(context: &Context, runtime: Runtime, places: &Places) -> Result<Counts> {
+    let table = |runtime: &str| vectors::table(places, runtime);
     let mut counts = Counts::default();
     let mut said = String::new();
     for outcome in vectors::replay(&context.workspace.path(VECTORS), runtime, &table)? {

@@ -112,30 +112,38 @@ fn linker() -> Result<PathBuf> {
 }
 
 fn install() -> Result<Packaged> {
-    let name = format!("apt-get install {}", PACKAGES.join(" "));
-    let by_hand = format!("sudo apt-get update && sudo {name}");
-    let failed = |reason: String| StepFailed::new(name.clone(), reason).by_hand(by_hand.clone());
-    let updated = if candidate_is_new_enough() { false } else { update(&by_hand).map(|()| true)? };
+    let updated = if candidate_is_new_enough() { false } else { update(&by_hand(&PACKAGES)).map(|()| true)? };
+    install_packages(&PACKAGES, updated)?;
+    Packaged::find()?.with_context(|| {
+        let minimum = env!("CARGO_PKG_RUST_VERSION");
+        format!("{RUSTC} is older than {minimum} or has no std sources; by hand: {}", by_hand(&PACKAGES))
+    })
+}
+
+/// What a person would type.
+fn by_hand(packages: &[&str]) -> String {
+    format!("sudo apt-get update && sudo apt-get install {}", packages.join(" "))
+}
+
+/// Installs packages; apt's lists are updated where they turn out to be old or empty, unless they were just `updated`.
+pub fn install_packages(packages: &[&str], updated: bool) -> Result<()> {
+    let name = format!("apt-get install {}", packages.join(" "));
+    let failed = |reason: String| StepFailed::new(name.clone(), reason).by_hand(by_hand(packages));
     step(name.clone(), |step| {
-        let mut result = try_install(step);
+        let mut result = try_install(packages, step);
         if let Err(error) = &result {
+            let is_old = error.output.contains("404") || error.output.contains("Unable to locate package");
             if error.output.contains("dpkg --configure -a") {
                 // An installation that was interrupted, perhaps an earlier run of this one, is finished first.
                 process::quiet(apt("dpkg").args(["--configure", "-a"]), step)
                     .map_err(|error| failed(error.to_string()))?;
-                result = try_install(step);
-            } else if !updated && error.output.contains("404") {
+                result = try_install(packages, step);
+            } else if !updated && (is_old || error.output.contains("no installation candidate")) {
                 process::quiet(apt("apt-get").arg("update"), step).map_err(|error| failed(error.to_string()))?;
-                result = try_install(step);
+                result = try_install(packages, step);
             }
         }
-        result.map_err(|error| failed(error.to_string()))?;
-        match Packaged::find()? {
-            Some(packaged) => Ok(packaged),
-            None => {
-                bail!(failed(format!("{RUSTC} is older than {} or has no std sources", env!("CARGO_PKG_RUST_VERSION"))))
-            }
-        }
+        result.map(|_| ()).map_err(|error| failed(error.to_string()).into())
     })
 }
 
@@ -147,10 +155,10 @@ fn update(by_hand: &str) -> Result<()> {
     })
 }
 
-fn try_install(step: &Step) -> Result<process::Output, process::Failed> {
+fn try_install(packages: &[&str], step: &Step) -> Result<process::Output, process::Failed> {
     let mut command = apt("apt-get");
     // Another apt may be at work, a concurrent run of this for instance: it is waited for.
-    command.args(["install", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"]).args(PACKAGES);
+    command.args(["install", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"]).args(packages);
     process::quiet(&mut command, step)
 }
 
