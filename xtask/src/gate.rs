@@ -40,6 +40,8 @@ enum Needs {
     Package,
     /// The same, and a browser.
     Browser,
+    /// The same, and the component as JavaScript.
+    Transpiled,
 }
 
 /// What checks share.
@@ -55,6 +57,8 @@ struct Context {
     package: Option<Option<PathBuf>>,
     /// Where Chromium is, or that it could not be had.
     chromium: Option<Option<PathBuf>>,
+    /// Where the transpiled component is, once it is made.
+    transpiled: Option<PathBuf>,
 }
 
 /// How much of a check passed; a check without parts counts as one.
@@ -120,6 +124,7 @@ impl Context {
             cannot: None,
             package: None,
             chromium: None,
+            transpiled: None,
         }
     }
 
@@ -127,10 +132,14 @@ impl Context {
     /// again, nor is what builds on it.
     fn have(&mut self, needs: Needs) -> bool {
         if needs >= Needs::Package {
-            if needs == Needs::Browser {
-                self.look_for_browser();
-            }
-            return self.have_package();
+            return match needs {
+                Needs::Transpiled => self.have_package() && self.have_transpiled(),
+                Needs::Browser => {
+                    self.look_for_browser();
+                    self.have_package()
+                }
+                _ => self.have_package(),
+            };
         }
         if needs <= self.built {
             return true;
@@ -144,7 +153,7 @@ impl Context {
                 component::build(&self.workspace).and_then(|_| component::build_plugin(&self.workspace)).map(|_| ())
             }
             Needs::Command => leasebook::build(&self.workspace).map(|command| self.leasebook = Some(command)),
-            Needs::Package | Needs::Browser => unreachable!("it is built apart"),
+            Needs::Package | Needs::Browser | Needs::Transpiled => unreachable!("it is built apart"),
         };
         match &result {
             Ok(()) => self.built = needs,
@@ -160,6 +169,12 @@ impl Context {
     fn look_for_browser(&mut self) {
         let told = |error: &anyhow::Error| eprintln!("error: {error:#}\n");
         self.chromium.get_or_insert_with(|| chromium::set_up().inspect_err(told).ok());
+    }
+
+    fn have_transpiled(&mut self) -> bool {
+        let told = |error: &anyhow::Error| eprintln!("error: {error:#}\n");
+        self.transpiled = js::transpile(&self.workspace).inspect_err(told).ok();
+        self.transpiled.is_some()
     }
 
     fn have_package(&mut self) -> bool {

@@ -47,7 +47,7 @@ pub(super) const ALL: [Check; 14] = [
     },
     Check { name: "js", what: "the npm package", needs: Needs::Browser, run: npm },
     Check { name: "vectors-js", what: "recorded runs, the npm package", needs: Needs::Package, run: vectors_js },
-    Check { name: "vectors-jco", what: "recorded runs, jco", needs: Needs::Package, run: vectors_jco },
+    Check { name: "vectors-jco", what: "recorded runs, jco", needs: Needs::Transpiled, run: vectors_jco },
     Check { name: "bench", what: "benchmarks build", needs: Needs::Component, run: bench },
 ];
 
@@ -131,7 +131,8 @@ fn vectors_js(context: &Context, _: &Step) -> Result<Counts> {
 }
 
 fn vectors_jco(context: &Context, _: &Step) -> Result<Counts> {
-    let (package, transpiled) = (package(context)?, js::transpile(&context.workspace)?);
+    let transpiled = context.transpiled.clone().context("the component is not transpiled")?;
+    let package = package(context)?;
     replay(context, Runtime::Jco, &Places { package, transpiled, ..Places::default() })
 }
 
