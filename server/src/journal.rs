@@ -3,6 +3,7 @@
 //! What is read back is checked like any other input: a store may have been written by another version, or by hand.
 
 use crate::keys::{hex, unhex};
+use crate::ledger;
 use crate::store::{self, Change, StoreError};
 use leasebook::coordination::{Event, Fact, GrantRecord, Lease, LeaseId, Record, Remembered, Trust, Waits};
 use leasebook::{Counters, Holder, LeaseRecord, Mode};
@@ -285,8 +286,8 @@ pub(crate) fn ledger_line(event: &Event) -> Option<String> {
     match &event.what {
         Fact::Waiting { .. } | Fact::WaitEnded { .. } | Fact::Trust { .. } => None,
         _ => {
-            let mut line = told(event);
-            let name = match line["kind"].as_str() {
+            let mut body = told(event);
+            let kind = match body["kind"].as_str() {
                 Some("granted" | "refreshed") => "coordination.lease",
                 Some("refused") => "coordination.refusal",
                 Some("released" | "withdrawn") => "coordination.release",
@@ -294,8 +295,12 @@ pub(crate) fn ledger_line(event: &Event) -> Option<String> {
                 Some("revoked") => "coordination.revocation",
                 _ => "coordination.dropped",
             };
-            line["event"] = name.into();
-            Some(line.to_string())
+            if let Some(members) = body.as_object_mut() {
+                members.remove("atMs"); // the line says it
+            }
+            let event = |body| ledger::Event { kind: kind.into(), at_ms: event.at_ms, body }.to_text();
+            // One that does not fit a line leaves its place there; its number is not lost.
+            event(body).or_else(|_| event(json!({ "omitted": true }))).ok()
         }
     }
 }

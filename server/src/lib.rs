@@ -3,6 +3,7 @@
 //! One authority for each workspace decides; it is pure, and stands in the crate `leasebook`. This crate gives it the
 //! time, makes durable what it changes before anybody is answered, and speaks REST with those who ask.
 
+pub mod canonical;
 pub mod clock;
 pub mod config;
 pub mod driver;
@@ -10,6 +11,7 @@ pub mod feed;
 pub mod http;
 mod journal;
 pub mod keys;
+pub mod ledger;
 pub mod metrics;
 mod service;
 pub mod store;

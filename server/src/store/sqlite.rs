@@ -105,11 +105,13 @@ impl Store for Sqlite {
             for Outgoing { workspace, number: n, body } in &batch.outgoing {
                 send.execute(params![workspace, signed(*n), body]).map_err(database(doing))?;
             }
-            // The last number of each run of events of one workspace; a later run of it raises it further.
+            // The last number of each run of events of one workspace; a later run of it raises it further. What no ledger
+            // has taken for long has an end, too.
             let mut events = batch.outgoing.iter().peekable();
             while let Some(event) = events.next() {
                 if events.peek().is_none_or(|next| next.workspace != event.workspace) {
                     number.execute(params![event.workspace, signed(event.number)]).map_err(database(doing))?;
+                    crate::ledger::trim(&writing, &event.workspace, event.number).map_err(database(doing))?;
                 }
             }
             prepare("INSERT INTO meta VALUES ('revision', ?1) ON CONFLICT (name) DO UPDATE SET value = ?1")?
