@@ -13,6 +13,7 @@ mod journal;
 pub mod keys;
 pub mod ledger;
 pub mod metrics;
+pub mod receipts;
 mod service;
 pub mod store;
 

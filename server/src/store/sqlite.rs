@@ -130,6 +130,7 @@ pub(crate) fn open_beside(path: &Path) -> Result<Connection, StoreError> {
 
 fn connect(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
     let doing = "open the database";
+    keep_private(path)?;
     let connection = Connection::open(path).map_err(database(doing))?;
     connection.busy_timeout(busy).map_err(database(doing))?;
     // WAL: readers do not hold up commits. FULL: a commit returns when the log is synced to the disk.
@@ -148,6 +149,28 @@ fn connect(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
         }
     }
     Ok(connection)
+}
+
+/// The file holds the seeds of the keys that sign receipts: its account alone may read it. SQLite gives the files that it
+/// makes beside it the same rights.
+#[cfg(unix)]
+fn keep_private(path: &Path) -> Result<(), StoreError> {
+    use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+    let failed = |doing| move |source| StoreError::File { doing, path: path.display().to_string(), source };
+    let mut options = File::options();
+    let file = options.create(true).truncate(false).write(true).mode(0o600).open(path).map_err(failed("open"))?;
+    let mut rights = file.metadata().map_err(failed("look at"))?.permissions();
+    if rights.mode() & 0o077 != 0 {
+        rights.set_mode(rights.mode() & !0o077);
+        file.set_permissions(rights).map_err(failed("take the rights of others from"))?;
+    }
+    Ok(())
+}
+
+/// Elsewhere it is the folder that says who may read it.
+#[cfg(not(unix))]
+fn keep_private(_: &Path) -> Result<(), StoreError> {
+    Ok(())
 }
 
 /// Locks a file beside the database. SQLite's own locks are held by anybody who reads or writes; this one only by a
