@@ -1,6 +1,5 @@
 //! How a service is set up: from a file, the environment and flags, each stronger than the one before.
 
-use crate::keys::WORKSPACE_DEFAULT;
 use leasebook::Limits;
 use leasebook::coordination::{self, Class, Options, Pattern};
 use serde::{Deserialize, Serialize};
@@ -155,9 +154,9 @@ impl Config {
         checked.map(|_| options).map_err(wrong)
     }
 
-    /// The workspace of keys whose maker names none.
-    pub fn workspace() -> &'static str {
-        WORKSPACE_DEFAULT
+    /// Refuses settings that cannot be used.
+    pub fn check(&self) -> Result<(), InvalidConfig> {
+        self.options().map(|_| ())
     }
 }
 

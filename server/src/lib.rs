@@ -18,3 +18,4 @@ mod service;
 pub mod store;
 
 pub use service::{Running, ServiceError};
+pub use store::StoreError;

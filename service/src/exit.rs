@@ -38,7 +38,10 @@ impl Exit {
         (Self::Success, "everything was answered; a refusal is an answer"),
         (Self::Usage, "the command line was not understood"),
         (Self::BadLine, "at the end of the input: some line was bad, the others were answered"),
-        (Self::NoInput, "the folder or the marker that was named is missing, or is not usable"),
+        (
+            Self::NoInput,
+            "the folder or the marker that was named is missing, or is not usable; so is a file or a key of a service",
+        ),
         (Self::Runtime, "the runtime failed, and the book is gone"),
         (Self::CannotCreate, "run: the marker cannot be created: no space, a read-only file system, or the like"),
         (
@@ -47,7 +50,11 @@ impl Exit {
 run: and CMD was not run, or it cannot be told how it ended
 recover --apply: something stale could not be removed",
         ),
-        (Self::Busy, "run: another writer is in the way, and nothing was run; try again later"),
+        (
+            Self::Busy,
+            "run: another writer is in the way, and nothing was run; try again later
+serve: another service uses the file",
+        ),
         (
             Self::Marker,
             "run: CMD ended with 0, but its lease was lost or could not be released

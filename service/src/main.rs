@@ -1,10 +1,14 @@
-//! The `leasebook` command: writer leases of directories, a lease book over a pipe, and a demonstration of it on a real
-//! tree.
+//! The `leasebook` command: writer leases of directories, a lease book over a pipe, the coordination service, and a
+//! demonstration on a real tree.
 
 mod book;
 mod demo;
 mod exit;
+mod keys;
 mod pipe;
+mod rows;
+#[cfg(unix)]
+mod serve;
 mod stderr;
 mod writer;
 
@@ -30,6 +34,11 @@ enum Command {
     Recover(writer::RecoverArguments),
     /// Keep a lease book over a pipe: operations as JSON lines in, answers as JSON lines out
     Table(pipe::Arguments),
+    /// Serve leases to agents over HTTP: the coordination service
+    #[cfg(unix)]
+    Serve(serve::Arguments),
+    /// Make, list and revoke the keys of a service
+    Key(keys::Arguments),
     /// See two agents contend for the files of a folder, on one screen
     Demo(demo::Arguments),
 }
@@ -39,6 +48,7 @@ fn first_commands() -> String {
         "Try first:
   leasebook run . -- make        run a command as the only writer of this folder
   leasebook demo                 two agents contend for the files of this folder, on one screen
+  leasebook serve --dev          leases for agents over HTTP, with a dashboard and a key to try
   leasebook table --help         the operations of a book, with examples
   echo '{{\"op\":\"acquire\",\"holder\":\"me\",\"paths\":[\"/srv/src\"]}}' | leasebook table
 
@@ -62,6 +72,9 @@ fn main() -> ExitCode {
         Some(Command::Inspect(arguments)) => writer::inspect(&arguments).map(Into::into),
         Some(Command::Recover(arguments)) => writer::recover(&arguments).map(Into::into),
         Some(Command::Table(arguments)) => pipe::run(&arguments).map(Into::into),
+        #[cfg(unix)]
+        Some(Command::Serve(arguments)) => serve::run(&arguments).map(Into::into),
+        Some(Command::Key(arguments)) => keys::run(&arguments).map(Into::into),
         Some(Command::Demo(arguments)) => demo::run(&arguments).map(Into::into),
     };
     match done {

@@ -97,7 +97,7 @@ impl InvalidField {
 
 /// Refuses an actor that has not the shape of a DID: `did:`, a method of `a-z0-9`, `:`, and an id of the characters
 /// that DID Core 1.0, section 3.1, allows, that does not end with a colon.
-pub(super) fn check_actor(actor: &str) -> Result<(), InvalidField> {
+pub fn check_actor(actor: &str) -> Result<(), InvalidField> {
     let expected = "a DID of at most 256 bytes, like did:web:example.org";
     let wrong = || InvalidField { found: Some(actor.into()), ..InvalidField::new("actorDid", expected) };
     let (method, id) = actor.strip_prefix("did:").and_then(|rest| rest.split_once(':')).ok_or_else(wrong)?;

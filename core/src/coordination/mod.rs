@@ -24,7 +24,9 @@ mod trust;
 mod waiting;
 
 pub use answer::{Answer, Deadlock, Given, Grant, Held, Lease, Refused, Seen, Stampede, Waiter, Waits, WaitsFor};
-pub use ask::{Giving, IDEMPOTENCY_KEY_BYTES_MAX, Idempotency, InvalidField, InvalidLeaseId, LeaseId, Request};
+pub use ask::{
+    Giving, IDEMPOTENCY_KEY_BYTES_MAX, Idempotency, InvalidField, InvalidLeaseId, LeaseId, Request, check_actor,
+};
 pub use authority::Authority;
 pub use class::{Class, Pattern};
 pub use event::{Event, Fact, WaitEnd};

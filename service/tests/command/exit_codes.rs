@@ -29,6 +29,8 @@ fn help_lists_exactly_these() {
         &["run", "--help"],
         &["inspect", "--help"],
         &["recover", "--help"],
+        &["serve", "--help"],
+        &["key", "--help"],
         &[],
     ] {
         let help = run(arguments, "");

@@ -6,6 +6,8 @@ mod exit_codes;
 mod pipe;
 mod runtimes;
 #[cfg(unix)]
+mod serve;
+#[cfg(unix)]
 mod writer;
 
 use serde_json::Value;

@@ -1,0 +1,117 @@
+//! `leasebook serve` and `leasebook key`.
+
+use super::{command, run};
+use serde_json::Value;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+
+/// A service of a test's own, on a port that the system chose.
+struct Served {
+    child: Child,
+    said: Vec<String>,
+    folder: tempfile::TempDir,
+}
+
+impl Served {
+    fn start(arguments: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = served(&folder, arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let mut said = Vec::new();
+        for line in out.lines() {
+            said.push(line.unwrap());
+            if said.last().is_some_and(|line| line.starts_with("data")) {
+                break;
+            }
+        }
+        Self { child, said, folder }
+    }
+
+    fn data(&self) -> String {
+        self.folder.path().join("book.sqlite").display().to_string()
+    }
+
+    /// Ends it as a service manager does.
+    fn end(mut self) -> i32 {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        self.child.wait().unwrap().code().unwrap()
+    }
+}
+
+fn served(folder: &tempfile::TempDir, arguments: &[&str]) -> Command {
+    let mut command = command(&["serve", "--listen", "127.0.0.1:0", "--data"]);
+    command.arg(folder.path().join("book.sqlite")).arg("--ledger").arg(folder.path().join("ledger"));
+    command.args(arguments);
+    command
+}
+
+#[test]
+fn a_service_says_where_it_is_and_ends_when_told() {
+    let served = Served::start(&["--dev"]);
+    let said = served.said.join("\n");
+    let key = served.said.iter().find_map(|line| line.strip_prefix("key")).unwrap().trim();
+    assert!(key.starts_with("lb_") && said.contains(&format!("/#key={key}")), "{said}");
+    assert!(said.starts_with("listening   http://127.0.0.1:") && said.contains("for trying out"), "{said}");
+    assert_eq!(served.end(), 0);
+}
+
+#[test]
+fn a_second_service_on_the_same_data_is_told_so() {
+    let first = Served::start(&[]);
+    let second = served(&first.folder, &[]).output().unwrap();
+    assert_eq!(second.status.code(), Some(75));
+    assert!(String::from_utf8(second.stderr).unwrap().contains("another service uses"));
+    assert_eq!(first.end(), 0);
+}
+
+#[test]
+fn keys_are_made_listed_and_revoked_while_the_service_runs() {
+    let served = Served::start(&[]);
+    let data = served.data();
+    let key = |arguments: &[&str]| run(&[&["key", "--data", &data, "--json"], arguments].concat(), "");
+    let made: Value = serde_json::from_str(&key(&["create", "--actor", "did:web:a", "--days", "7"]).out).unwrap();
+    let id = made["id"].as_str().unwrap();
+    assert!(made["key"].as_str().unwrap().starts_with(&format!("lb_{id}_")));
+    let listed = || serde_json::from_str::<Value>(&key(&["list"]).out).unwrap()["keys"][0].clone();
+    assert_eq!((&listed()["actorDid"], &listed()["revokedAtMs"]), (&Value::from("did:web:a"), &Value::Null));
+    assert_eq!(key(&["revoke", id]).code, 0);
+    assert!(listed()["revokedAtMs"].is_u64());
+    assert_eq!(key(&["revoke", id]).code, 66);
+    let shown = run(&["key", "--data", &data, "list"], "").out;
+    assert!(shown.starts_with("ID ") && shown.contains("revoked") && !shown.contains("lb_"), "{shown}");
+    assert_eq!(served.end(), 0);
+}
+
+#[test]
+fn mistakes_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(path("bad.toml"), "lisen = 1").unwrap();
+    for (arguments, code, words) in [
+        (&["serve", "--config", &path("bad.toml")][..], 64, "lisen"),
+        (&["serve", "--config", &path("none.toml")], 64, "none.toml"),
+        (&["serve", "--listen", "nowhere"], 64, "--listen"),
+        (&["serve", "--log", "=,="], 64, "--log"),
+        (&["key", "--data", &path("none"), "list"], 66, "none"),
+        (&["key", "--data", &path("none"), "create", "--actor", "me"], 64, "did:web:example.org"),
+        (&["key", "--data", &path("none"), "create", "--actor", "did:web:a", "--workspace", "../x"], 64, "--workspace"),
+        (&["key", "--data", &path("none"), "create", "--actor", "did:web:a", "--days", "0"], 64, "--days"),
+    ] {
+        let ended = run(arguments, "");
+        assert_eq!(ended.code, code, "{arguments:?}: {}", ended.err);
+        assert!(ended.err.contains(words), "{arguments:?}: {}", ended.err);
+    }
+    assert!(!folder.path().join("none").exists());
+}
+
+#[test]
+fn the_printed_configuration_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let printed = run(&["serve", "--listen", "127.0.0.1:9", "--print-config"], "");
+    assert_eq!(printed.code, 0);
+    let file = folder.path().join("leasebook.toml");
+    std::fs::write(&file, &printed.out).unwrap();
+    let again = run(&["serve", "--config", &file.display().to_string(), "--print-config"], "");
+    assert_eq!((again.code, again.out), (0, printed.out));
+}
