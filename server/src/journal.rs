@@ -343,6 +343,29 @@ mod tests {
     }
 
     #[test]
+    fn what_is_decided_about_leases_is_an_event_that_a_ledger_takes() {
+        let mut authority = Authority::new(Options { events: 16, ..Options::default() }).unwrap();
+        let request = |actor| Request {
+            actor,
+            resources: &["a/b", "c"],
+            mode: Mode::Exclusive,
+            ttl: None,
+            wait: None,
+            idempotency: None,
+        };
+        authority.ask(Millis::new(5), 1, &request("did:web:a"));
+        authority.ask(Millis::new(6), 2, &request("did:web:b"));
+        let giving = Giving { actor: "did:web:a", resources: &["a/b", "c"], lease_id: None };
+        authority.release(Millis::new(7), &giving).unwrap();
+        let events = authority.take_events();
+        let lines = events.iter().filter_map(ledger_line);
+        let read: Vec<_> = lines.map(|line| ledger::Event::read(line.as_bytes()).unwrap()).collect();
+        let told: Vec<_> = read.iter().map(|event| (event.kind.as_str(), event.at_ms)).collect();
+        assert_eq!(told, [("coordination.lease", 5), ("coordination.refusal", 6), ("coordination.release", 7)]);
+        assert_eq!(read[0].body["lease"]["resources"], json!(["a/b", "c"]));
+    }
+
+    #[test]
     fn what_no_service_has_written_is_refused_with_its_key() {
         let good = r#"{"halves":100}"#;
         for (key, value) in [
