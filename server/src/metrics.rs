@@ -23,6 +23,9 @@ pub struct Metrics {
     store_failing: Gauge,
     polls: Gauge,
     watchers: Gauge,
+    ledger_failing: Gauge,
+    ledger_pending: Gauge,
+    ledger_outages: Gauge,
 }
 
 impl Default for Metrics {
@@ -33,6 +36,7 @@ impl Default for Metrics {
         let seconds = Histogram::new(exponential_buckets(0.000_05, 2.5, 16));
         let (commits, commit_failures, store_failing) = (Gauge::default(), Gauge::default(), Gauge::default());
         let (polls, watchers) = (Gauge::default(), Gauge::default());
+        let (ledger_failing, ledger_pending, ledger_outages) = (Gauge::default(), Gauge::default(), Gauge::default());
         registry.register("answers", "Requests answered, by route and status", answers.clone());
         registry.register("answer_seconds", "How long requests took, waits included", seconds.clone());
         registry.register("commits", "Commits of the store since the start", commits.clone());
@@ -40,7 +44,22 @@ impl Default for Metrics {
         registry.register("store_failing", "1 where the last commit or load failed", store_failing.clone());
         registry.register("polls", "Requests that wait for a grant", polls.clone());
         registry.register("watchers", "Streams of events that are open", watchers.clone());
-        Self { registry, answers, seconds, commits, commit_failures, store_failing, polls, watchers }
+        registry.register("ledger_failing", "1 where the ledger cannot be written", ledger_failing.clone());
+        registry.register("ledger_pending", "Events that wait for the ledger in an outage", ledger_pending.clone());
+        registry.register("ledger_outages", "Outages of the ledger since the start", ledger_outages.clone());
+        Self {
+            registry,
+            answers,
+            seconds,
+            commits,
+            commit_failures,
+            store_failing,
+            polls,
+            watchers,
+            ledger_failing,
+            ledger_pending,
+            ledger_outages,
+        }
     }
 }
 
@@ -61,6 +80,10 @@ impl Metrics {
         let (polls, watchers) = service.busy();
         self.polls.set(number(polls as u64));
         self.watchers.set(number(watchers as u64));
+        let ledger = service.ledger.health();
+        self.ledger_failing.set(i64::from(!ledger.is_ok()));
+        self.ledger_pending.set(number(ledger.pending));
+        self.ledger_outages.set(number(ledger.outages));
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         Ok(text)

@@ -7,14 +7,21 @@ use crate::feed::Feeds;
 use crate::http::{self, Service, WATCHERS_MAX};
 use crate::journal;
 use crate::keys::KeyRing;
+use crate::ledger::{Folder, Ledger};
+use crate::receipts::{SigningError, SigningKeys};
 use crate::store::{Sqlite, Store as _, StoreError};
 use leasebook::coordination::Record;
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
+
+/// How long the ledger may take at the end for what it has still to write.
+const LEDGER: Duration = Duration::from_secs(5);
 
 /// A service cannot start, or did not end well.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +32,17 @@ pub enum ServiceError {
     /// The store cannot be opened or read.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The keys that sign receipts cannot be made or read.
+    #[error(transparent)]
+    Signing(#[from] SigningError),
+    /// The folder of the ledgers cannot be made.
+    #[error("make the folder of the ledgers {path}: {source}")]
+    LedgerFolder {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
     /// The address cannot be listened on.
     #[error("listen on {address}: {source}")]
     Listen {
@@ -51,6 +69,7 @@ pub struct Running {
     ending: watch::Sender<bool>,
     serving: tokio::task::JoinHandle<io::Result<()>>,
     driver: Option<JoinHandle<()>>,
+    ledger: Arc<Ledger>,
 }
 
 impl Running {
@@ -69,6 +88,14 @@ impl Running {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::start(latest_ms));
         let keys = Arc::new(KeyRing::open(&config.data)?);
         let feeds = Arc::new(Feeds::default());
+        let signing = match config.receipts {
+            true => Some(Arc::new(SigningKeys::open(&config.data, clock.now().get())?)),
+            false => None,
+        };
+        let folder = Folder::create(&config.ledger)
+            .map_err(|source| ServiceError::LedgerFolder { path: config.ledger.clone(), source })?;
+        let ledger = Arc::new(Ledger::start(&config.data, folder, Arc::clone(&clock))?);
+        let notifier = ledger.notifier();
         let listen = |source| ServiceError::Listen { address: config.listen, source };
         let listener = TcpListener::bind(config.listen).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
@@ -77,7 +104,7 @@ impl Running {
             clock: Arc::clone(&clock),
             options,
             feeds: Arc::clone(&feeds),
-            on_outgoing: Box::new(|| {}),
+            on_outgoing: Box::new(move || notifier.notify()),
         };
         let (handle, driver) =
             driver::start(parts).map_err(|source| ServiceError::System { doing: "start a thread", source })?;
@@ -87,6 +114,8 @@ impl Running {
             keys: Arc::clone(&keys),
             clock: Arc::clone(&clock),
             feeds,
+            signing,
+            ledger: Arc::clone(&ledger),
             metrics: Arc::default(),
             polls: Arc::new(Semaphore::new(config.polls_max.min(Semaphore::MAX_PERMITS))),
             polls_max: config.polls_max,
@@ -106,7 +135,7 @@ impl Running {
             };
             http::serve(listener, router, connections_max, ending).await
         });
-        Ok(Self { address, keys, clock, ending, serving, driver: Some(driver) })
+        Ok(Self { address, keys, clock, ending, serving, driver: Some(driver), ledger })
     }
 
     /// Where it listens.
@@ -136,6 +165,12 @@ impl Running {
             if !matches!(joined, Ok(Ok(()))) {
                 return Err(ServiceError::System { doing: "end the driver", source: io::Error::other("it panicked") });
             }
+        }
+        // What it does not get to write waits in the store for the next start.
+        let ledger = self.ledger;
+        let flushed = tokio::task::spawn_blocking(move || ledger.flush(LEDGER)).await;
+        if !matches!(flushed, Ok(Some(health)) if health.is_ok()) {
+            tracing::warn!("the ledger is not whole; what is missing is written after the next start");
         }
         Ok(())
     }

@@ -62,6 +62,9 @@ pub struct Granted {
     /// It was asked for as shared, which counts only on resources that are configured as concurrent-read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<&'static str>,
+    /// A signed receipt of this answer and the request: a compact JWS, whose keys are at `/.well-known/jwks.json`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<String>,
 }
 
 impl From<&core::Grant> for Granted {
@@ -74,6 +77,7 @@ impl From<&core::Grant> for Granted {
             replayed: grant.replayed,
             ended: grant.ended,
             note: stronger.then_some("granted exclusive: not all of the resources may be read concurrently"),
+            receipt: None,
         }
     }
 }
@@ -163,6 +167,9 @@ pub struct Refused {
     /// Of a deadlock: the whole cycle, beginning with the asker.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cycle: Vec<Waits>,
+    /// A signed receipt of this answer and the request: a compact JWS, whose keys are at `/.well-known/jwks.json`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<String>,
 }
 
 impl Refused {
@@ -183,6 +190,7 @@ impl Refused {
             stampede: None,
             waiting_on: None,
             cycle: Vec::new(),
+            receipt: None,
         };
         match refused {
             core::Refused::Invalid(invalid) => Self { field: Some(invalid.field), ..empty },
@@ -272,12 +280,21 @@ pub struct Released {
     pub ended: Vec<String>,
     /// The leases of which some resources stay.
     pub kept: Vec<String>,
+    /// A signed receipt of this answer and the request: a compact JWS, whose keys are at `/.well-known/jwks.json`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<String>,
 }
 
 impl From<&core::Given> for Released {
     fn from(given: &core::Given) -> Self {
         let ids = |ids: &[core::LeaseId]| ids.iter().map(ToString::to_string).collect();
-        Self { ok: true, released: given.resources.clone(), ended: ids(&given.ended), kept: ids(&given.kept) }
+        Self {
+            ok: true,
+            released: given.resources.clone(),
+            ended: ids(&given.ended),
+            kept: ids(&given.kept),
+            receipt: None,
+        }
     }
 }
 

@@ -7,11 +7,13 @@ use super::auth::Caller;
 use super::body::Sent;
 use super::problem::{Code, Problem, json};
 use crate::driver::{Ask, Unavailable};
+use crate::receipts;
 use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use leasebook::Period;
 use leasebook::coordination::{Answer, Given, Giving, LeaseId};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 impl From<Unavailable> for Problem {
@@ -35,7 +37,7 @@ impl Outcome {
         }
     }
 
-    pub(crate) fn fields(&self) -> serde_json::Value {
+    pub(crate) fn fields(&self) -> Value {
         let fields = match self {
             Self::Granted(granted) => serde_json::to_value(granted),
             Self::Released(released) => serde_json::to_value(released),
@@ -221,15 +223,37 @@ impl Service {
         Ok(look.await?)
     }
 
-    /// Writes an answer.
-    fn write(&self, _caller: &Caller, _sent: &[u8], outcome: &Outcome) -> Response {
-        let mut response = json(outcome.status(), &outcome.fields()).into_response();
+    /// Writes an answer, with its receipt.
+    fn write(&self, caller: &Caller, sent: &[u8], outcome: &Outcome) -> Response {
+        let request = serde_json::from_slice(sent).unwrap_or_default();
+        let fields = self.with_receipt(caller, &request, outcome.fields());
+        let mut response = json(outcome.status(), &fields).into_response();
         if let Outcome::Refused(refused) = outcome
             && let Some(seconds) = refused.retry_after_s()
         {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
         response
+    }
+
+    /// An answer with a receipt of it, where this service signs receipts.
+    pub(crate) fn with_receipt(&self, caller: &Caller, request: &Value, mut outcome: Value) -> Value {
+        let Some(signing) = &self.signing else { return outcome };
+        let signed = receipts::request_digest(request).and_then(|request| {
+            signing.sign(&receipts::Outcome {
+                actor: caller.actor.clone(),
+                at_ms: self.clock.now().get(),
+                outcome: outcome.clone(),
+                request,
+                workspace: caller.workspace.to_string(),
+            })
+        });
+        match signed {
+            Ok(receipt) => outcome["receipt"] = receipt.into(),
+            // The answer stands without it.
+            Err(error) => tracing::error!(%error, "an answer cannot be signed"),
+        }
+        outcome
     }
 }
 

@@ -29,7 +29,9 @@ use crate::clock::Clock;
 use crate::driver::{Handle, Health};
 use crate::feed::Feeds;
 use crate::keys::KeyRing;
+use crate::ledger::Ledger;
 use crate::metrics::Metrics;
+use crate::receipts::SigningKeys;
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
@@ -48,6 +50,9 @@ pub struct Service {
     pub(crate) keys: Arc<KeyRing>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) feeds: Arc<Feeds>,
+    /// The keys that sign receipts; `None`: answers have none.
+    pub(crate) signing: Option<Arc<SigningKeys>>,
+    pub(crate) ledger: Arc<Ledger>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) polls: Arc<Semaphore>,
     pub(crate) polls_max: usize,
@@ -87,6 +92,7 @@ impl Service {
         test_keys::make,
         about::live,
         about::ready,
+        about::jwks,
     ),
     modifiers(&Bearer)
 )]
@@ -119,6 +125,7 @@ pub(crate) fn router(service: Service) -> Router {
         .route("/api/v1/acp/coordination/events", get(watch::events))
         .route("/api/v1/acp/keys/test", post(test_keys::make))
         .route("/api/v1/openapi.json", get(about::openapi))
+        .route("/.well-known/jwks.json", get(about::jwks))
         .route("/healthz", get(about::live))
         .route("/readyz", get(about::ready))
         .route("/metrics", get(about::metrics))

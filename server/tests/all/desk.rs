@@ -62,6 +62,17 @@ impl Desk {
         drop(self.folder);
     }
 
+    /// Ends the service, and looks at what it leaves.
+    pub async fn end_but_keep(self, look: impl FnOnce(&std::path::Path)) {
+        self.running.end().await.unwrap();
+        look(self.folder.path());
+    }
+
+    /// The ledger of a workspace.
+    pub fn ledger(&self, workspace: &str) -> std::path::PathBuf {
+        self.config.ledger.join(format!("{workspace}.jsonl"))
+    }
+
     pub fn base(&self) -> String {
         format!("http://{}", self.running.address())
     }

@@ -3,5 +3,6 @@
 mod desk;
 mod leases;
 mod misuse;
+mod receipts;
 mod restart;
 mod waiting;
