@@ -18,7 +18,7 @@ async fn every_answer_has_a_receipt_that_others_can_verify() {
         let mut without = answer.clone();
         without.as_object_mut().unwrap().remove("receipt");
         assert_eq!((&payload["outcome"], &payload["actor"]), (&without, &json!(actor)));
-        let changed = receipt.replacen(|c: char| c == 'e', "f", 1);
+        let changed = receipt.replacen('e', "f", 1);
         assert!(receipts::verify_text(&changed, &jwks).is_err());
     }
     let asked = json!({ "ttlMs": 1_000, "actorDid": "did:web:a", "resource": "file" });
