@@ -37,7 +37,11 @@ impl Exit {
     pub const ALL: [(Self, &str); 12] = [
         (Self::Success, "everything was answered; a refusal is an answer"),
         (Self::Usage, "the command line was not understood"),
-        (Self::BadLine, "at the end of the input: some line was bad, the others were answered"),
+        (
+            Self::BadLine,
+            "at the end of the input: some line was bad, the others were answered
+verify, ledger verify: the receipt or the ledger is not what a service has written",
+        ),
         (
             Self::NoInput,
             "the folder or the marker that was named is missing, or is not usable; so is a file or a key of a service",

@@ -10,6 +10,7 @@ mod rows;
 #[cfg(unix)]
 mod serve;
 mod stderr;
+mod verify;
 mod writer;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -39,6 +40,10 @@ enum Command {
     Serve(serve::Arguments),
     /// Make, list and revoke the keys of a service
     Key(keys::Arguments),
+    /// Check a receipt of a service, offline
+    Verify(verify::ReceiptArguments),
+    /// Check a ledger of a service, offline
+    Ledger(verify::LedgerArguments),
     /// See two agents contend for the files of a folder, on one screen
     Demo(demo::Arguments),
 }
@@ -75,6 +80,8 @@ fn main() -> ExitCode {
         #[cfg(unix)]
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(Into::into),
         Some(Command::Key(arguments)) => keys::run(&arguments).map(Into::into),
+        Some(Command::Verify(arguments)) => verify::receipt(&arguments).map(Into::into),
+        Some(Command::Ledger(arguments)) => verify::ledger(&arguments).map(Into::into),
         Some(Command::Demo(arguments)) => demo::run(&arguments).map(Into::into),
     };
     match done {

@@ -72,6 +72,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("start the runtime")?;
     runtime.block_on(async {
+        // Before anybody is told that it serves, so that whoever then ends it does so in order.
+        let told_to_end = told_to_end()?;
         let running = match Running::start(&config).await {
             Ok(running) => running,
             Err(error) => {
@@ -99,22 +101,24 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
         let _ = writeln!(said, "data        {}", config.data.display());
         io::stdout().write_all(said.as_bytes()).and_then(|()| io::stdout().flush()).context("say where it listens")?;
-        told_to_end().await?;
+        told_to_end.await;
         tracing::info!("ending: who waits is answered, and what is being answered gets 10 seconds");
         running.end().await?;
         Ok(Exit::Success)
     })
 }
 
-async fn told_to_end() -> anyhow::Result<()> {
+/// Done when a signal asks for the end; the signals count from this call on.
+fn told_to_end() -> anyhow::Result<impl Future<Output = ()>> {
     let doing = "wait for a signal";
     let mut terminate = signal(SignalKind::terminate()).context(doing)?;
     let mut interrupt = signal(SignalKind::interrupt()).context(doing)?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
-    Ok(())
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
 }
 
 /// The exit code of a service that did not start.

@@ -31,6 +31,8 @@ fn help_lists_exactly_these() {
         &["recover", "--help"],
         &["serve", "--help"],
         &["key", "--help"],
+        &["verify", "--help"],
+        &["ledger", "--help"],
         &[],
     ] {
         let help = run(arguments, "");

@@ -115,3 +115,50 @@ fn the_printed_configuration_is_one() {
     let again = run(&["serve", "--config", &file.display().to_string(), "--print-config"], "");
     assert_eq!((again.code, again.out), (0, printed.out));
 }
+
+/// An answer of a service, over a connection of its own.
+fn ask(address: &str, key: &str, path: &str, body: Option<&Value>) -> String {
+    use std::io::{Read as _, Write as _};
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let body = body.map(Value::to_string).unwrap_or_default();
+    let method = if body.is_empty() { "GET" } else { "POST" };
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all((head + &body).as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+}
+
+#[test]
+fn a_receipt_and_a_ledger_verify_offline_and_a_changed_one_does_not() {
+    let served = Served::start(&["--dev"]);
+    let address = served.said[0].split_once("http://").unwrap().1.to_owned();
+    let key = served.said.iter().find_map(|line| line.strip_prefix("key")).unwrap().trim().to_owned();
+    let body = serde_json::json!({ "resource": "file", "actorDid": "did:web:dev.invalid" });
+    let answer = ask(&address, &key, "/api/v1/acp/coordination/lease", Some(&body));
+    let path = |name: &str| served.folder.path().join(name).display().to_string();
+    std::fs::write(path("answer"), &answer).unwrap();
+    std::fs::write(path("jwks"), ask(&address, &key, "/.well-known/jwks.json", None)).unwrap();
+    let verify = |file: &str| run(&["verify", &path(file), "--jwks", &path("jwks")], "");
+    let verified = verify("answer");
+    assert!(verified.code == 0 && verified.out.contains("did:web:dev.invalid"), "{}{}", verified.out, verified.err);
+    std::fs::write(path("other"), answer.replace("\"ttlMs\":30000", "\"ttlMs\":30001")).unwrap();
+    assert_eq!(verify("other").code, 65);
+    assert_eq!(verify("none").code, 66);
+    let ledger = path("ledger/default.jsonl");
+    let folder = served.folder.path().to_owned();
+    let Served { child, said, folder: keep } = served;
+    assert_eq!(Served { child, said, folder: tempfile::tempdir().unwrap() }.end(), 0);
+    let whole = run(&["ledger", "verify", &ledger, "--json"], "");
+    let told: Value = serde_json::from_str(&whole.out).unwrap();
+    assert_eq!((whole.code, &told["whole"], &told["lines"]), (0, &Value::from(true), &Value::from(2)));
+    let text = std::fs::read_to_string(&ledger).unwrap();
+    std::fs::write(&ledger, text.replace("dev.invalid", "dev.example")).unwrap();
+    assert_eq!(run(&["ledger", "verify", &ledger], "").code, 65);
+    assert!(folder.exists());
+    drop(keep);
+}
