@@ -4,7 +4,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, InvalidConfig};
 use crate::driver::{self, Parts};
 use crate::feed::Feeds;
-use crate::http::{self, Service, WATCHERS_MAX};
+use crate::http::{self, Service, Sites, WATCHERS_MAX};
 use crate::journal;
 use crate::keys::KeyRing;
 use crate::ledger::{Folder, Ledger};
@@ -19,6 +19,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
+use tokio_util::sync::CancellationToken;
 
 /// How long the ledger may take at the end for what it has still to write.
 const LEDGER: Duration = Duration::from_secs(5);
@@ -116,6 +117,7 @@ impl Running {
             feeds,
             signing,
             ledger: Arc::clone(&ledger),
+            sites: Arc::new(Sites::new(&config.allowed_hosts, address)),
             metrics: Arc::default(),
             polls: Arc::new(Semaphore::new(config.polls_max.min(Semaphore::MAX_PERMITS))),
             polls_max: config.polls_max,
@@ -124,7 +126,8 @@ impl Running {
             rate: Arc::default(),
             ending: watching.clone(),
         };
-        let router = http::router(service);
+        let sessions = CancellationToken::new();
+        let router = http::router(service, sessions.clone());
         let connections_max = config.connections_max;
         let mut until = watching;
         let serving = tokio::spawn(async move {
@@ -132,6 +135,7 @@ impl Running {
                 // An error says that whoever could end it is gone.
                 let _ = until.wait_for(|ending| *ending).await;
                 handle.drain();
+                sessions.cancel();
             };
             http::serve(listener, router, connections_max, ending).await
         });

@@ -27,7 +27,7 @@ pub struct LeaseRequest {
     pub ttl_ms: Option<f64>,
     /// How: exclusive where it is absent. Shared counts only on resources that are configured as concurrent-read.
     #[serde(default, deserialize_with = "given")]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, inline)]
     pub mode: Option<Mode>,
     /// How long the request waits for a grant, in milliseconds: 0 to 60000. It does not where this is absent.
     #[serde(default, deserialize_with = "given")]

@@ -59,12 +59,7 @@ fn problem(path: &str, error: &serde_json::Error, known: &[&str]) -> Problem {
     }
     if let Some(rest) = said.strip_prefix("unknown field `") {
         let name = rest.split('`').next().unwrap_or("");
-        let hint = match alike(name, known) {
-            Some(other) => format!("did you mean {other}?"),
-            None => format!("the fields are {}", known.join(", ")),
-        };
-        let message = format!("there is no field {}; {hint}", shown(name));
-        return Problem { field: Some(shown(name)), ..Problem::new(Code::UnknownField, message) };
+        return Problem::unknown_field(name, known);
     }
     let named = ["missing field `", "duplicate field `"]
         .iter()
@@ -72,6 +67,19 @@ fn problem(path: &str, error: &serde_json::Error, known: &[&str]) -> Problem {
     match named.or((path != ".").then_some(path)) {
         Some(field) => Problem::field(&shown(field), said.clone()),
         None => Problem::new(Code::InvalidField, format!("expected an object of fields: {said}")),
+    }
+}
+
+impl Problem {
+    /// A field that is not known.
+    pub(crate) fn unknown_field(name: &str, known: &[&str]) -> Self {
+        let hint = match alike(name, known) {
+            Some(other) => format!("did you mean {other}?"),
+            None if known.is_empty() => "there are none".into(),
+            None => format!("the fields are {}", known.join(", ")),
+        };
+        let message = format!("there is no field {}; {hint}", shown(name));
+        Self { field: Some(shown(name)), ..Self::new(Code::UnknownField, message) }
     }
 }
 

@@ -8,6 +8,7 @@ mod body;
 mod connections;
 mod leases;
 mod problem;
+mod sites;
 mod test_keys;
 mod watch;
 
@@ -15,11 +16,12 @@ pub use answer::{
     Conflict, Deadlocked, Granted, Lease, Leases, Queue, Refused, Released, Stampede, Trusted, Waiter, Waiting, Waits,
     WaitsFor,
 };
-pub use ask::{LeaseRequest, Mode, ReleaseRequest};
+pub use ask::{LEASE_FIELDS, LeaseRequest, Mode, RELEASE_FIELDS, ReleaseRequest};
 pub use auth::Caller;
-pub use body::BODY_BYTES_MAX;
+pub use body::{BODY_BYTES_MAX, Sent};
 pub use connections::{CONNECTIONS_MAX, HEAD, HEAD_BYTES_MAX, HEADERS_MAX, SHUTDOWN};
 pub use problem::{CODES, Code, Problem};
+pub use sites::Sites;
 pub use test_keys::{TEST_KEYS_MAX, TestKey};
 pub use watch::WATCHERS_MAX;
 
@@ -40,6 +42,7 @@ use axum::routing::{get, post};
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::{Semaphore, watch as channel};
+use tokio_util::sync::CancellationToken;
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 
@@ -53,6 +56,7 @@ pub struct Service {
     /// The keys that sign receipts; `None`: answers have none.
     pub(crate) signing: Option<Arc<SigningKeys>>,
     pub(crate) ledger: Arc<Ledger>,
+    pub(crate) sites: Arc<Sites>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) polls: Arc<Semaphore>,
     pub(crate) polls_max: usize,
@@ -115,7 +119,7 @@ pub fn document() -> utoipa::openapi::OpenApi {
 }
 
 /// The routes of a service.
-pub(crate) fn router(service: Service) -> Router {
+pub(crate) fn router(service: Service, ending: CancellationToken) -> Router {
     let api = Router::new()
         .route("/api/v1/acp/coordination/lease", post(leases::lease))
         .route("/api/v1/acp/coordination/release", post(leases::release))
@@ -131,6 +135,7 @@ pub(crate) fn router(service: Service) -> Router {
         .route("/metrics", get(about::metrics))
         .fallback(about::not_found)
         .method_not_allowed_fallback(about::method_not_allowed);
+    let api = api.merge(crate::mcp::routes(&service, ending));
     api.layer(from_fn_with_state(service.clone(), counted)).with_state(service)
 }
 

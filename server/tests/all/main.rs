@@ -2,6 +2,7 @@
 
 mod desk;
 mod leases;
+mod mcp;
 mod misuse;
 mod receipts;
 mod restart;
