@@ -39,7 +39,11 @@ pub(super) struct StoredOutbox {
 impl StoredOutbox {
     /// Opens the outbox of the store in a file.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
-        Ok(Self { connection: open_beside(path)? })
+        let connection = open_beside(path)?;
+        // What is forgotten here and comes back after a loss of power is found in the ledger. So nothing is to be synced
+        // while this holds the lock that every commit of the service needs.
+        connection.pragma_update(None, "synchronous", "NORMAL").map_err(database("open the outbox"))?;
+        Ok(Self { connection })
     }
 }
 
