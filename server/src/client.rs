@@ -97,6 +97,11 @@ impl Client {
         self.ask(Method::POST, "/api/v1/acp/coordination/release", Some(fields), Duration::ZERO).await
     }
 
+    /// Whom the key speaks for: `actorDid` and `workspace`.
+    pub async fn own(&self) -> Result<Answered, ClientError> {
+        self.ask(Method::GET, "/api/v1/acp/keys/own", None, Duration::ZERO).await
+    }
+
     /// The queues.
     pub async fn wait(&self) -> Result<Answered, ClientError> {
         self.ask(Method::GET, "/api/v1/acp/coordination/wait", None, Duration::ZERO).await

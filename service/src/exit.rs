@@ -14,6 +14,8 @@ pub enum Exit {
     BadLine = 65,
     /// The input that was named is not there, or is not usable.
     NoInput = 66,
+    /// The service cannot be reached, or cannot answer.
+    Unavailable = 69,
     /// The runtime failed; what it had answered until then stands.
     Runtime = 70,
     /// The marker cannot be created.
@@ -34,7 +36,7 @@ pub enum Exit {
 
 impl Exit {
     /// All of them, with what `--help` says of each, in lines.
-    pub const ALL: [(Self, &str); 12] = [
+    pub const ALL: [(Self, &str); 13] = [
         (Self::Success, "everything was answered; a refusal is an answer"),
         (Self::Usage, "the command line was not understood"),
         (
@@ -46,6 +48,7 @@ verify, ledger verify: the receipt or the ledger is not what a service has writt
             Self::NoInput,
             "the folder or the marker that was named is missing, or is not usable; so is a file or a key of a service",
         ),
+        (Self::Unavailable, "lease, release, wait, status: the service cannot be reached, or cannot answer now"),
         (Self::Runtime, "the runtime failed, and the book is gone"),
         (Self::CannotCreate, "run: the marker cannot be created: no space, a read-only file system, or the like"),
         (
@@ -57,14 +60,16 @@ recover --apply: something stale could not be removed",
         (
             Self::Busy,
             "run: another writer is in the way, and nothing was run; try again later
+lease: others hold it or come first
 serve: another service uses the file",
         ),
         (
             Self::Marker,
             "run: CMD ended with 0, but its lease was lost or could not be released
-recover --remove: the marker names another",
+recover --remove: the marker names another
+release: the lease is over, or the resource is not held",
         ),
-        (Self::NotPermitted, "run, inspect, recover: the system does not allow it"),
+        (Self::NotPermitted, "run, inspect, recover: the system does not allow it; of a service: the key is not good"),
         (Self::NotRun, "run: CMD cannot be run"),
         (Self::NotFound, "run: CMD is not found"),
     ];

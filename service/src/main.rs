@@ -6,6 +6,7 @@ mod demo;
 mod exit;
 mod keys;
 mod pipe;
+mod remote;
 mod rows;
 #[cfg(unix)]
 mod serve;
@@ -40,6 +41,16 @@ enum Command {
     Serve(serve::Arguments),
     /// Make, list and revoke the keys of a service
     Key(keys::Arguments),
+    /// Ask a service for leases
+    Lease(remote::LeaseArguments),
+    /// Give leases back to a service
+    Release(remote::ReleaseArguments),
+    /// See who waits for what at a service
+    Wait(remote::WaitArguments),
+    /// See who holds what at a service, and who waits
+    Status(remote::StatusArguments),
+    /// Offer a service to an MCP client, over standard streams
+    Mcp(remote::McpArguments),
     /// Check a receipt of a service, offline
     Verify(verify::ReceiptArguments),
     /// Check a ledger of a service, offline
@@ -80,6 +91,11 @@ fn main() -> ExitCode {
         #[cfg(unix)]
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(Into::into),
         Some(Command::Key(arguments)) => keys::run(&arguments).map(Into::into),
+        Some(Command::Lease(arguments)) => remote::lease(&arguments).map(Into::into),
+        Some(Command::Release(arguments)) => remote::release(&arguments).map(Into::into),
+        Some(Command::Wait(arguments)) => remote::wait(&arguments).map(Into::into),
+        Some(Command::Status(arguments)) => remote::status(&arguments).map(Into::into),
+        Some(Command::Mcp(arguments)) => remote::mcp(&arguments).map(Into::into),
         Some(Command::Verify(arguments)) => verify::receipt(&arguments).map(Into::into),
         Some(Command::Ledger(arguments)) => verify::ledger(&arguments).map(Into::into),
         Some(Command::Demo(arguments)) => demo::run(&arguments).map(Into::into),

@@ -6,10 +6,10 @@ mod ask;
 mod auth;
 mod body;
 mod connections;
+mod keys;
 mod leases;
 mod problem;
 mod sites;
-mod test_keys;
 mod watch;
 
 pub use answer::{
@@ -20,9 +20,9 @@ pub use ask::{LEASE_FIELDS, LeaseRequest, Mode, RELEASE_FIELDS, ReleaseRequest};
 pub use auth::Caller;
 pub use body::{BODY_BYTES_MAX, Sent};
 pub use connections::{CONNECTIONS_MAX, HEAD, HEAD_BYTES_MAX, HEADERS_MAX, SHUTDOWN};
+pub use keys::{TEST_KEYS_MAX, TestKey};
 pub use problem::{CODES, Code, Problem};
 pub use sites::Sites;
-pub use test_keys::{TEST_KEYS_MAX, TestKey};
 pub use watch::WATCHERS_MAX;
 
 pub(crate) use connections::serve;
@@ -62,7 +62,7 @@ pub struct Service {
     pub(crate) polls_max: usize,
     pub(crate) watchers: Arc<Semaphore>,
     pub(crate) test_keys: bool,
-    pub(crate) rate: Arc<test_keys::Rate>,
+    pub(crate) rate: Arc<keys::Rate>,
     /// True from the moment that the service is to end.
     pub(crate) ending: channel::Receiver<bool>,
 }
@@ -93,7 +93,8 @@ impl Service {
         leases::leases,
         leases::trust,
         watch::events,
-        test_keys::make,
+        keys::own,
+        keys::make,
         about::live,
         about::ready,
         about::jwks,
@@ -127,7 +128,8 @@ pub(crate) fn router(service: Service, ending: CancellationToken) -> Router {
         .route("/api/v1/acp/coordination/leases", get(leases::leases))
         .route("/api/v1/acp/coordination/trust/{did}", get(leases::trust))
         .route("/api/v1/acp/coordination/events", get(watch::events))
-        .route("/api/v1/acp/keys/test", post(test_keys::make))
+        .route("/api/v1/acp/keys/own", get(keys::own))
+        .route("/api/v1/acp/keys/test", post(keys::make))
         .route("/api/v1/openapi.json", get(about::openapi))
         .route("/.well-known/jwks.json", get(about::jwks))
         .route("/healthz", get(about::live))

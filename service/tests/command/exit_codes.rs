@@ -4,11 +4,12 @@ use super::{command, run, table};
 use std::process::Stdio;
 
 /// What `--help` lists, and what the runs below end with.
-const DOCUMENTED: [(i32, &str); 12] = [
+const DOCUMENTED: [(i32, &str); 13] = [
     (0, "everything was answered"),
     (64, "command line"),
     (65, "line was bad"),
     (66, "folder or the marker"),
+    (69, "the service cannot be reached"),
     (70, "runtime"),
     (73, "cannot be created"),
     (74, "reading or writing"),
@@ -32,6 +33,11 @@ fn help_lists_exactly_these() {
         &["serve", "--help"],
         &["key", "--help"],
         &["verify", "--help"],
+        &["lease", "--help"],
+        &["release", "--help"],
+        &["wait", "--help"],
+        &["status", "--help"],
+        &["mcp", "--help"],
         &["ledger", "--help"],
         &[],
     ] {

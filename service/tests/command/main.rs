@@ -4,6 +4,8 @@ mod bad_lines;
 mod demo;
 mod exit_codes;
 mod pipe;
+#[cfg(unix)]
+mod remote;
 mod runtimes;
 #[cfg(unix)]
 mod serve;

@@ -6,14 +6,14 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
 /// A service of a test's own, on a port that the system chose.
-struct Served {
+pub struct Served {
     child: Child,
     said: Vec<String>,
     folder: tempfile::TempDir,
 }
 
 impl Served {
-    fn start(arguments: &[&str]) -> Self {
+    pub fn start(arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut child = served(&folder, arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
@@ -27,15 +27,27 @@ impl Served {
         Self { child, said, folder }
     }
 
-    fn data(&self) -> String {
+    pub fn data(&self) -> String {
         self.folder.path().join("book.sqlite").display().to_string()
     }
 
+    pub fn address(&self) -> &str {
+        self.said[0].split_once("http://").unwrap().1
+    }
+
     /// Ends it as a service manager does.
-    fn end(mut self) -> i32 {
+    fn end(&mut self) -> i32 {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
         self.child.wait().unwrap().code().unwrap()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // One that has ended is waited for already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -48,7 +60,7 @@ fn served(folder: &tempfile::TempDir, arguments: &[&str]) -> Command {
 
 #[test]
 fn a_service_says_where_it_is_and_ends_when_told() {
-    let served = Served::start(&["--dev"]);
+    let mut served = Served::start(&["--dev"]);
     let said = served.said.join("\n");
     let key = served.said.iter().find_map(|line| line.strip_prefix("key")).unwrap().trim();
     assert!(key.starts_with("lb_") && said.contains(&format!("/#key={key}")), "{said}");
@@ -58,7 +70,7 @@ fn a_service_says_where_it_is_and_ends_when_told() {
 
 #[test]
 fn a_second_service_on_the_same_data_is_told_so() {
-    let first = Served::start(&[]);
+    let mut first = Served::start(&[]);
     let second = served(&first.folder, &[]).output().unwrap();
     assert_eq!(second.status.code(), Some(75));
     assert!(String::from_utf8(second.stderr).unwrap().contains("another service uses"));
@@ -67,7 +79,7 @@ fn a_second_service_on_the_same_data_is_told_so() {
 
 #[test]
 fn keys_are_made_listed_and_revoked_while_the_service_runs() {
-    let served = Served::start(&[]);
+    let mut served = Served::start(&[]);
     let data = served.data();
     let key = |arguments: &[&str]| run(&[&["key", "--data", &data, "--json"], arguments].concat(), "");
     let made: Value = serde_json::from_str(&key(&["create", "--actor", "did:web:a", "--days", "7"]).out).unwrap();
@@ -135,8 +147,8 @@ fn ask(address: &str, key: &str, path: &str, body: Option<&Value>) -> String {
 
 #[test]
 fn a_receipt_and_a_ledger_verify_offline_and_a_changed_one_does_not() {
-    let served = Served::start(&["--dev"]);
-    let address = served.said[0].split_once("http://").unwrap().1.to_owned();
+    let mut served = Served::start(&["--dev"]);
+    let address = served.address().to_owned();
     let key = served.said.iter().find_map(|line| line.strip_prefix("key")).unwrap().trim().to_owned();
     let body = serde_json::json!({ "resource": "file", "actorDid": "did:web:dev.invalid" });
     let answer = ask(&address, &key, "/api/v1/acp/coordination/lease", Some(&body));
@@ -150,15 +162,11 @@ fn a_receipt_and_a_ledger_verify_offline_and_a_changed_one_does_not() {
     assert_eq!(verify("other").code, 65);
     assert_eq!(verify("none").code, 66);
     let ledger = path("ledger/default.jsonl");
-    let folder = served.folder.path().to_owned();
-    let Served { child, said, folder: keep } = served;
-    assert_eq!(Served { child, said, folder: tempfile::tempdir().unwrap() }.end(), 0);
+    assert_eq!(served.end(), 0);
     let whole = run(&["ledger", "verify", &ledger, "--json"], "");
     let told: Value = serde_json::from_str(&whole.out).unwrap();
     assert_eq!((whole.code, &told["whole"], &told["lines"]), (0, &Value::from(true), &Value::from(2)));
     let text = std::fs::read_to_string(&ledger).unwrap();
     std::fs::write(&ledger, text.replace("dev.invalid", "dev.example")).unwrap();
     assert_eq!(run(&["ledger", "verify", &ledger], "").code, 65);
-    assert!(folder.exists());
-    drop(keep);
 }

@@ -1,6 +1,7 @@
-//! Keys for trying out, which anybody may make where that is enabled.
+//! Routes of keys: whom one speaks for, and keys for trying out, which anybody may make where that is enabled.
 
 use super::Service;
+use super::auth::Caller;
 use super::problem::{Code, Problem, json};
 use crate::keys::{Grant, TEST_CALLS_MAX, TEST_MS, WORKSPACE_DEFAULT};
 use axum::extract::State;
@@ -50,6 +51,35 @@ impl Rate {
         }
         admits
     }
+}
+
+/// Whom a key speaks for.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OwnKey {
+    /// Always true.
+    pub ok: bool,
+    /// The actor.
+    pub actor_did: String,
+    /// Its workspace.
+    pub workspace: String,
+}
+
+/// Whom the key speaks for.
+#[utoipa::path(
+    get,
+    path = "/api/v1/acp/keys/own",
+    tag = "keys",
+    responses(
+        (status = 200, description = "whom", body = OwnKey),
+        (status = 401, description = "the key is not good", body = Problem),
+        (status = 429, description = "all calls of the key are used", body = Problem),
+        (status = 503, description = "the keys cannot be read", body = Problem),
+    ),
+    security(("key" = []))
+)]
+pub(crate) async fn own(caller: Caller) -> Response {
+    json(StatusCode::OK, &OwnKey { ok: true, actor_did: caller.actor, workspace: caller.workspace.to_string() })
 }
 
 /// Make a key for trying out: good for 35 calls in 7 days, without an account. Only where the service allows it.
