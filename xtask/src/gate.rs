@@ -14,7 +14,7 @@ use anyhow::{Result, bail};
 use crate::process::{self, Failed};
 use crate::progress::{Seconds, Step};
 use crate::workspace::Workspace;
-use crate::{chromium, component, js, leasebook};
+use crate::{component, js, leasebook, programs};
 pub use checks::NAMES;
 
 /// How many lines of a failed check's output are shown.
@@ -168,7 +168,7 @@ impl Context {
     /// Without one the check begins all the same: the tests that need it say so, and may be excused.
     fn look_for_browser(&mut self) {
         let told = |error: &anyhow::Error| eprintln!("error: {error:#}\n");
-        self.chromium.get_or_insert_with(|| chromium::set_up().inspect_err(told).ok());
+        self.chromium.get_or_insert_with(|| programs::chromium().inspect_err(told).ok());
     }
 
     fn have_transpiled(&mut self) -> bool {

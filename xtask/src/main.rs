@@ -4,7 +4,7 @@
 //! wasmtime: what needs a wasm runtime is another crate's program.
 
 mod cache;
-mod chromium;
+
 mod component;
 mod contract;
 mod error;
@@ -14,6 +14,7 @@ mod js;
 mod leasebook;
 mod peers;
 mod process;
+mod programs;
 mod progress;
 mod tasks;
 mod tidy;

@@ -4,12 +4,12 @@ use std::process::{Command, ExitCode, ExitStatus};
 
 use anyhow::Result;
 
-use crate::chromium;
 use crate::component;
 use crate::js;
 use crate::leasebook;
 use crate::peers;
 use crate::process;
+use crate::programs;
 use crate::workspace::Workspace;
 
 /// Builds the command and shows what it is for; further arguments go to `leasebook demo`.
@@ -44,10 +44,18 @@ pub fn bench(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
     component::build(workspace)?;
     component::build_baseline(workspace)?;
     let mut cargo = workspace.cargo();
-    cargo.args(["run", "--release", "--package", "leasebook-bench", "--"]).args(arguments);
+    cargo.args(["run", "--release", "--package", "leasebook-bench"]);
+    if arguments.first().is_some_and(|name| name == "service") {
+        programs::servers()?;
+        cargo.args(["--features", "etcd"]);
+    }
+    cargo.arg("--").args(arguments);
     if arguments.first().is_some_and(|name| name == "writer") {
         cargo.arg("--command").arg(leasebook::build_released(workspace)?);
         cargo.arg("--peers").arg(peers::install(workspace)?);
+    }
+    if arguments.first().is_some_and(|name| name == "service") {
+        cargo.arg("--command").arg(leasebook::build_released(workspace)?);
     }
     hand_over(&mut cargo)
 }
@@ -56,7 +64,7 @@ pub fn bench(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
 fn bench_js(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
     let package = js::build(workspace)?;
     let mut node = Command::new("node");
-    node.arg(package.join("bench").join("main.mjs")).arg("--chromium").arg(chromium::set_up()?);
+    node.arg(package.join("bench").join("main.mjs")).arg("--chromium").arg(programs::chromium()?);
     node.arg("--peers").arg(peers::install_for_node(workspace)?);
     node.arg("--scratch").arg(workspace.target_dir().join("bench"));
     hand_over(node.args(arguments))

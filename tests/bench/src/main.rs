@@ -9,6 +9,7 @@ mod measure;
 mod memory;
 mod report;
 mod run;
+mod service;
 mod standing;
 mod table;
 mod waiters;
@@ -33,6 +34,25 @@ enum Command {
     Table(TableArguments),
     /// Writer leases: beside bare system calls, other libraries, and `flock`
     Writer(WriterArguments),
+    /// The coordination service: beside etcd, Redis, and an empty route
+    Service(ServiceArguments),
+    /// Serve an empty route, for the above
+    #[command(hide = true)]
+    EmptyRoute,
+}
+
+/// What to measure of the service with, and where the figures go.
+#[derive(Debug, clap::Args)]
+struct ServiceArguments {
+    /// A run of a few seconds, whose figures mean nothing
+    #[arg(long)]
+    quick: bool,
+    /// The `leasebook` command
+    #[arg(long, value_name = "FILE")]
+    command: PathBuf,
+    /// Where the JSON goes
+    #[arg(long, value_name = "FILE", default_value_os_t = run::default_json("service"))]
+    json: PathBuf,
 }
 
 /// What to measure of writer leases with, and where the figures go.
@@ -80,6 +100,12 @@ fn run(arguments: &Arguments) -> Result<()> {
     match &arguments.command {
         Command::Table(TableArguments { quick, only, json }) => {
             let report = run::table(*quick, only)?;
+            print!("{}", report.markdown());
+            report.write_json(json)
+        }
+        Command::EmptyRoute => service::empty_route(),
+        Command::Service(ServiceArguments { quick, command, json }) => {
+            let report = run::service(*quick, &service::Given { command: command.clone() })?;
             print!("{}", report.markdown());
             report.write_json(json)
         }

@@ -2,7 +2,7 @@
 
 use crate::report::{About, Report, Row};
 use crate::writer::{self, Given};
-use crate::{component, memory, table, waiters};
+use crate::{component, memory, service, table, waiters};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
@@ -46,6 +46,18 @@ of the thread, the median over ten sweeps. Against another library, which runs i
 time, on the clock, the median of all turns. Whole processes are timed from start to end, one after the other, the
 median of all; the memory is what the process has had at its peak, as its child reads it. A row that says + is judged
 by the difference.
+",
+};
+
+const SERVICE: About = About {
+    name: "service",
+    title: "What the coordination service costs",
+    how: "
+All servers run at one time, each a process of its own over loopback, and are loaded one after the other for two
+seconds, three times: clients that each acquire and release a resource of their own, one pair after the other, on one
+connection. The time of a pair is what passes for each pair of all clients together, so that a smaller one is a higher
+throughput. Everybody but the empty route has synced what it granted before it answers. The clients share the processor
+with the servers.
 ",
 };
 
@@ -100,6 +112,19 @@ pub fn writer(quick: bool, given: &Given) -> Result<Report> {
     });
     progress.end();
     measured.map(|()| Report::new(WRITER, rows, quick))
+}
+
+/// Measures the coordination service.
+pub fn service(quick: bool, given: &service::Given) -> Result<Report> {
+    let effort = if quick { service::Effort::QUICK } else { service::Effort::WHOLE };
+    let progress = Progress::start();
+    let mut rows = Vec::new();
+    let measured = service::measure(effort, given, &mut |row| {
+        progress.says(&row);
+        rows.push(row);
+    });
+    progress.end();
+    measured.map(|()| Report::new(SERVICE, rows, quick))
 }
 
 /// The folder that build results go to, in the repository.

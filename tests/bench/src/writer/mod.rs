@@ -85,7 +85,7 @@ fn in_turns(pairs: usize, ours: impl Fn(), mut peer: impl FnMut()) -> Sides {
 }
 
 /// A folder on the file system of the build results.
-fn folder() -> Result<TempDir> {
+pub fn folder() -> Result<TempDir> {
     let bench = crate::run::target_dir().join("bench");
     fs::create_dir_all(&bench)?;
     let bench = bench.canonicalize()?;
