@@ -26,6 +26,7 @@ struct Location {
 struct Grant {
     generations: Vec<u64>,
     acquired_at_ms: u64,
+    fence: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -89,7 +90,8 @@ pub(crate) fn change(workspace: &str, record: &Record) -> Change {
         }
         Record::LocationGone(generation) => (format!("{LOCATION}{generation}"), None),
         Record::Grant(grant) => {
-            let value = Grant { generations: grant.generations.clone(), acquired_at_ms: grant.acquired_at_ms };
+            let GrantRecord { generations, acquired_at_ms, fence, .. } = grant.clone();
+            let value = Grant { generations, acquired_at_ms, fence };
             (format!("{GRANT}{}", grant.lease_id), Some(text(&value)))
         }
         Record::GrantGone(id) => (format!("{GRANT}{id}"), None),
@@ -174,6 +176,7 @@ fn read(key: &str, value: &str) -> Option<Record> {
             lease_id: number(id)?,
             generations: grant.generations,
             acquired_at_ms: grant.acquired_at_ms,
+            fence: grant.fence,
         }));
     }
     if let Some(actor) = key.strip_prefix(TRUST) {

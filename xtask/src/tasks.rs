@@ -25,6 +25,7 @@ pub fn soak(workspace: &Workspace, names: &[String], seed: Option<u64>) -> Resul
     component::build(workspace)?;
     let mut cargo = workspace.cargo();
     cargo.args(["test", "--release", "--package", "leasebook-tests", "--package", "leasebook-files"]);
+    cargo.args(["--package", "leasebook-coordination-tests"]);
     cargo.args(["--", "--nocapture"]).args(names);
     cargo.env("LEASEBOOK_SOAK", "1");
     if let Some(seed) = seed {

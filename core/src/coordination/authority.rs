@@ -18,6 +18,12 @@ use alloc::vec::Vec;
 /// How long a refused deadlock is told, in milliseconds: 10 minutes.
 pub(super) const SEEN_MS: u64 = 600_000;
 
+/// What time ended.
+enum End {
+    Expiry(Entry),
+    Lapse(Holder),
+}
+
 /// The one decider of a workspace.
 ///
 /// Commands (`ask`, `release`, `cancel`, `withdraw`, `revoke`, `tick`) take the moment they happen at, and first let
@@ -83,7 +89,14 @@ impl Authority {
         if giving.lease_id.is_none() || !giving.resources.is_empty() {
             check_resources(giving.resources).map_err(Refused::Invalid)?;
         }
-        let named = self.named(&actor, giving)?;
+        let named = match self.named(&actor, giving) {
+            Ok(named) => named,
+            Err(refused) => {
+                let resources = giving.resources.iter().map(|resource| (*resource).into()).collect();
+                self.tell_refused(&actor, resources, &refused);
+                return Err(refused);
+            }
+        };
         let mut given = Given::default();
         for (id, resources) in named {
             self.give(now, id, &resources, &mut given);
@@ -96,13 +109,16 @@ impl Authority {
     /// Ends the wait of a parked request: it is never granted. With its last one, its actor does not wait any more.
     /// `false`: there is no such request.
     pub fn cancel(&mut self, now: Millis, ticket: u64) -> bool {
-        self.pass(now);
-        let Some((actor, _)) = self.waits.remove_ticket(ticket) else { return false };
-        if !self.waits.is_parked(&actor) {
-            self.end_wait(now, &actor, WaitEnd::Cancelled);
+        self.advance(now);
+        // Before anybody is granted anything: what became free at this very moment goes to the next one.
+        let found = self.waits.remove_ticket(ticket);
+        if let Some((actor, _)) = &found
+            && !self.waits.is_parked(actor)
+        {
+            self.end_wait(now, actor, WaitEnd::Cancelled);
         }
         self.settle(now);
-        true
+        found.is_some()
     }
 
     /// Takes back a grant that reached nobody. `false`: there is no such lease.
@@ -117,10 +133,7 @@ impl Authority {
 
     /// Lets time pass: leases expire, waits are over, who is ready is granted.
     pub fn tick(&mut self, now: Millis) {
-        self.pass(now);
-        while let Some(ticket) = self.waits.over(self.now_ms) {
-            self.time_up(now, ticket);
-        }
+        self.advance(now);
         self.settle(now);
     }
 
@@ -129,9 +142,14 @@ impl Authority {
         core::mem::take(&mut self.ended)
     }
 
-    /// When time alone changes something next, in milliseconds of the host's clock; `None` = never.
+    /// When time alone changes something next, in milliseconds of the host's clock; `None` = never. At a moment that
+    /// is not after `now` the host calls [`Authority::tick`] at once. Nothing is ended by looking: what it would grant
+    /// to those who are parked would be lost on a host that goes to sleep then.
     pub fn next_deadline(&mut self, now: Millis) -> Option<u64> {
-        let table = self.table.next_deadline(now).map(Millis::get);
+        if !self.ended.is_empty() {
+            return Some(now.get());
+        }
+        let table = self.table.next_deadline(Millis::new(self.now_ms)).map(Millis::get);
         let wait = self.waits.next_end();
         table.into_iter().chain(wait).min()
     }
@@ -204,8 +222,19 @@ impl Authority {
         &self.options
     }
 
+    /// Lets time pass, up to granting anything to anybody. Waits that are over end one after the other, each as of its
+    /// own end: however late a host is, the refusal tells the truth, and the waiter has its place for as long as ever.
+    fn advance(&mut self, now: Millis) {
+        while let Some((until_ms, ticket)) = self.waits.over(self.now_ms.max(now.get())) {
+            let until = Millis::new(until_ms);
+            self.pass(until);
+            self.time_up(until, ticket);
+        }
+        self.pass(now);
+    }
+
     /// Lets the table know the time, and takes in what that ended.
-    pub(super) fn pass(&mut self, now: Millis) {
+    fn pass(&mut self, now: Millis) {
         self.now_ms = self.now_ms.max(now.get());
         // A look: it reaps.
         self.table.next_deadline(now);
@@ -221,7 +250,7 @@ impl Authority {
     /// Takes in what the table did: what is gone without having been given back has expired, and a waiter that is gone
     /// without having been ended has lapsed.
     pub(super) fn absorb(&mut self) {
-        let mut expired = BTreeSet::new();
+        let (mut expired, mut ends) = (BTreeSet::new(), Vec::new());
         for record in self.table.take_records() {
             match record {
                 crate::Record::LeaseGone(generation) => {
@@ -233,21 +262,37 @@ impl Authority {
                 crate::Record::WaiterGone(id) => {
                     let actor = Holder::known(&id);
                     // What is registered anew under the same id has a record of its own.
-                    if self.waits.get(&actor).is_some() && !self.table.is_waiting(&id) {
-                        self.end_tickets(&actor, &Refused::Superseded, WaitEnd::Lapsed);
+                    if let Some(wait) = self.waits.get(&actor)
+                        && !self.table.is_waiting(&id)
+                    {
+                        ends.push((wait.lapses_at_ms, End::Lapse(actor)));
                     }
                 }
                 crate::Record::Waiter(_) | crate::Record::Pin(_) | crate::Record::PinGone(_) => {}
             }
         }
-        for id in expired {
-            // All locations of a lease end at one moment, since they are granted and refreshed together.
-            let Some(entry) = self.grants.remove(id) else { continue };
-            self.log.change(Changed::Grant(id));
-            let (holder, resources) = (entry.holder.clone(), entry.resources());
-            self.log.event(entry.expires_at_ms, || Fact::Expired { lease_id: id, holder, resources });
-            self.score(&entry.holder, Trust::expired, entry.expires_at_ms);
+        // All locations of a lease end at one moment, since they are granted and refreshed together.
+        let expired = expired.into_iter().filter_map(|id| self.grants.remove(id));
+        ends.extend(expired.map(|entry| (entry.expires_at_ms, End::Expiry(entry))));
+        // A host that is late is told in the order in which things happened.
+        ends.sort_by_key(|(at_ms, _)| *at_ms);
+        for (at_ms, end) in ends {
+            match end {
+                End::Expiry(entry) => self.expired(&entry),
+                // Its parked requests have ended before, since its place is kept for longer than any of them waits.
+                End::Lapse(actor) => {
+                    self.waits.remove(&actor);
+                    self.log.event(at_ms, || Fact::WaitEnded { actor, how: WaitEnd::Lapsed });
+                }
+            }
         }
+    }
+
+    fn expired(&mut self, entry: &Entry) {
+        self.log.change(Changed::Grant(entry.id));
+        let (lease_id, holder, resources) = (entry.id, entry.holder.clone(), entry.resources());
+        self.log.event(entry.expires_at_ms, || Fact::Expired { lease_id, holder, resources });
+        self.score(&entry.holder, Trust::expired, entry.expires_at_ms);
     }
 
     pub(super) fn score(&mut self, actor: &Holder, change: fn(Trust) -> Trust, at_ms: u64) {

@@ -4,10 +4,10 @@ use super::answer::{Answer, Deadlock, Grant, Held, Refused, Seen, Stampede, Wait
 use super::ask::{InvalidField, Request, check_actor, check_key, check_resources};
 use super::authority::Authority;
 use super::event::{Fact, WaitEnd};
-use super::stampede;
-use super::waiting::{Ticket, Wait};
-use crate::limits::LISTED_MAX;
-use crate::{Blocked, Containment, Holder, Millis, Mode, Period, Refusal, WaitAttempt, Wish, contains};
+use super::stampede::{self, HINT_MS_MAX};
+use super::waiting::{PARKED_PER_ACTOR_MAX, Ticket, Wait};
+use crate::limits::{LISTED_MAX, NUMBER_MAX, WAITERS_MAX};
+use crate::{Blocked, Holder, Limit, Millis, Mode, Period, Refusal, WaitAttempt, Wish};
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -56,11 +56,18 @@ impl Authority {
         Ok(Asked { actor, wishes: wishes.map(wish).collect(), asked_mode: request.mode, ttl_ms, wait_ms, key })
     }
 
-    pub(super) fn decide(&mut self, now: Millis, ticket: u64, mut asked: Asked) -> Answer {
+    pub(super) fn decide(&mut self, now: Millis, ticket: u64, asked: Asked) -> Answer {
         if let Some(answer) = self.remembered(&asked) {
             return answer;
         }
-        self.whole_lease(&mut asked);
+        // Everybody who waits can still be given a number.
+        if self.last_lease + WAITERS_MAX as u64 >= NUMBER_MAX {
+            return self.refuse(&asked, Refused::LimitExceeded { which: Limit::Numbers, limit: NUMBER_MAX });
+        }
+        if asked.wait_ms > 0 && self.waits.has_ticket(ticket) {
+            let taken = InvalidField::new("ticket", "a number that no parked request has");
+            return self.refuse(&asked, Refused::Invalid(taken));
+        }
         let same = self.waits.get(&asked.actor).is_some_and(|wait| wait.is_for(&asked.wishes));
         if !same {
             // Without a place in the queue: an actor may get what is free while it waits for something else.
@@ -70,24 +77,28 @@ impl Authority {
                 Err(refusal) => return self.refuse(&asked, other(&refusal)),
             }
             let limit = self.options.waiters_per_resource;
-            if let Some((resource, _)) = asked.wishes.iter().find(|(name, _)| self.waits.count(name) >= limit) {
+            let full = asked.wishes.iter().find(|(name, _)| self.waits.others(&asked.actor, name) >= limit);
+            if let Some((resource, _)) = full {
                 let full = Refused::QueueFull { resource: resource.clone(), limit };
                 return self.refuse(&asked, full);
             }
+        } else if asked.wait_ms > 0 && self.waits.parked(&asked.actor) >= PARKED_PER_ACTOR_MAX {
+            let full = Refused::QueueFull { resource: asked.wishes[0].0.clone(), limit: PARKED_PER_ACTOR_MAX };
+            return self.refuse(&asked, full);
         }
         self.wait(now, ticket, asked, same)
     }
 
     /// Tries once more, as a waiter.
     pub(super) fn wait(&mut self, now: Millis, ticket: u64, asked: Asked, same: bool) -> Answer {
-        let standing = if same { self.waits.get(&asked.actor).map(|wait| wait.tickets.clone()) } else { None };
-        let mut wait =
-            Wait { wishes: asked.wishes.clone(), ttl_ms: asked.ttl_ms, tickets: standing.unwrap_or_default() };
+        let standing = self.waits.get(&asked.actor).filter(|_| same);
+        let tickets = standing.map(|wait| wait.tickets.clone()).unwrap_or_default();
+        let mut wait = Wait { wishes: asked.wishes.clone(), ttl_ms: asked.ttl_ms, tickets, lapses_at_ms: self.now_ms };
         if asked.wait_ms > 0 {
             let until_ms = self.now_ms + asked.wait_ms;
             wait.tickets.push(Ticket { id: ticket, until_ms, key: asked.key.clone(), asked_mode: asked.asked_mode });
         }
-        match self.attempt(now, &asked.actor, &wait) {
+        match self.attempt(now, &asked.actor, &mut wait) {
             Ok(leases) => {
                 let former = self.waits.remove(&asked.actor);
                 let grant = self.grant(&asked, &leases);
@@ -128,7 +139,33 @@ impl Authority {
         }
     }
 
-    pub(super) fn attempt(&mut self, now: Millis, actor: &Holder, wait: &Wait) -> Result<Vec<crate::Lease>, Refusal> {
+    /// Tries once as a waiter, whose place is kept for as long as the hint says that it stays away, and a while.
+    pub(super) fn attempt(
+        &mut self,
+        now: Millis,
+        actor: &Holder,
+        wait: &mut Wait,
+    ) -> Result<Vec<crate::Lease>, Refusal> {
+        let answer = self.attempt_for(now, actor, wait, HINT_MS_MAX);
+        // The hint is known only now. Of a long queue nearly all are told the longest.
+        match &answer {
+            Err(Refusal::Conflict(blocked)) => {
+                let hint_ms = stampede::place(actor, blocked.ahead.as_ref()).wait_ms;
+                if hint_ms < HINT_MS_MAX { self.attempt_for(now, actor, wait, hint_ms) } else { answer }
+            }
+            _ => answer,
+        }
+    }
+
+    fn attempt_for(
+        &mut self,
+        now: Millis,
+        actor: &Holder,
+        wait: &mut Wait,
+        hint_ms: u64,
+    ) -> Result<Vec<crate::Lease>, Refusal> {
+        let keep_ms = wait.keep_ms(self.now_ms, hint_ms);
+        wait.lapses_at_ms = self.now_ms + keep_ms;
         self.table.wait_attempt(
             now,
             &WaitAttempt {
@@ -137,7 +174,7 @@ impl Authority {
                 wishes: &wishes(&wait.wishes),
                 ttl: wait.ttl_ms.map(Period::from),
                 allow_hold: true,
-                keep: Some(wait.keep_ms(self.now_ms).into()),
+                keep: Some(keep_ms.into()),
             },
         )
     }
@@ -158,22 +195,6 @@ impl Authority {
         let mut other = parked.filter(|(parked, other)| parked == key && other != body);
         other.next()?;
         Some(self.refuse(asked, Refused::IdempotencyMismatch))
-    }
-
-    /// Who asks for a part of one of its leases alone refreshes the whole of it.
-    pub(super) fn whole_lease(&self, asked: &mut Asked) {
-        let lease = |wish: &(String, Mode)| self.grants.of_place(&asked.actor, &wish.0);
-        let Some(id) = lease(&asked.wishes[0]) else { return };
-        if !asked.wishes.iter().all(|wish| lease(wish) == Some(id)) {
-            return;
-        }
-        let Some(entry) = self.grants.get(id) else { return };
-        let whole = entry.locations.iter().map(|location| {
-            let wish = asked.wishes.iter().find(|(resource, _)| *resource == location.resource);
-            let mode = wish.map_or(location.mode, |(_, mode)| location.mode.max(*mode));
-            (location.resource.clone(), mode)
-        });
-        asked.wishes = whole.collect();
     }
 
     pub(super) fn refuse(&mut self, asked: &Asked, refused: Refused) -> Answer {
@@ -235,12 +256,8 @@ impl Authority {
         wishes: &'a [(String, Mode)],
         holder: &'a Holder,
     ) -> Option<(&'a str, &'a str)> {
-        wishes.iter().find_map(|(wish, mode)| {
-            let mut held = self.grants.of_holder(holder).filter(|(_, held)| (*mode).max(*held) == Mode::Exclusive);
-            let overlaps =
-                |held: &str| contains(wish, held) != Containment::No || contains(held, wish) != Containment::No;
-            held.find(|(held, _)| overlaps(held)).map(|(held, _)| (wish.as_str(), held))
-        })
+        let held = |wish: &'a str, mode| Some((wish, self.grants.in_the_way(holder, wish, mode)?));
+        wishes.iter().find_map(|(wish, mode)| held(wish, *mode))
     }
 }
 

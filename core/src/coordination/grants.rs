@@ -25,6 +25,13 @@ pub(super) struct Entry {
     pub(super) ttl_ms: u64,
     pub(super) acquired_at_ms: u64,
     pub(super) expires_at_ms: u64,
+    /// Its fencing token.
+    ///
+    /// The highest generation that this lease, or any whose locations it took over, has ever had. Whoever is granted
+    /// one of its locations later is given a generation that is new then, and so a higher token. And the token of one
+    /// holder never falls while it has a location: a guard that saw it write under the former token does not turn it
+    /// away, neither when a part is given back nor when a location moves to another lease.
+    pub(super) fence: u64,
 }
 
 impl Entry {
@@ -37,9 +44,6 @@ impl Entry {
     }
 
     /// What is told of it.
-    ///
-    /// The highest generation of its locations is a fence for each of them: whoever is granted one of them later is
-    /// given a generation that is new then, and so higher than all that were given before.
     pub(super) fn lease(&self) -> Lease {
         Lease {
             lease_id: self.id,
@@ -49,7 +53,7 @@ impl Entry {
             ttl_ms: self.ttl_ms,
             acquired_at_ms: self.acquired_at_ms,
             expires_at_ms: self.expires_at_ms,
-            generation: self.locations.iter().map(|location| location.generation).max().unwrap_or(0),
+            generation: self.fence,
         }
     }
 }
@@ -81,14 +85,27 @@ impl Grants {
         self.by_generation.get(&generation).copied()
     }
 
-    /// All that a holder has, by name.
-    pub(super) fn of_holder<'a>(&'a self, holder: &'a Holder) -> impl Iterator<Item = (&'a str, Mode)> {
-        let from = (holder.clone(), String::new());
-        let of = self.by_place.range(from..).take_while(move |((whose, _), _)| whose == holder);
-        of.filter_map(|((_, resource), id)| {
-            let location = self.entries.get(id)?.locations.iter().find(|location| location.resource == *resource)?;
-            Some((resource.as_str(), location.mode))
-        })
+    /// The first by name of what a holder has that is in the way of another's wish: the wish itself, or a directory of
+    /// it, or something below it.
+    pub(super) fn in_the_way(&self, holder: &Holder, wish: &str, mode: Mode) -> Option<&str> {
+        let excludes = |key: &(Holder, String)| {
+            let entry = self.by_place.get(key).and_then(|id| self.entries.get(id))?;
+            let location = entry.locations.iter().find(|location| location.resource == key.1)?;
+            (mode.max(location.mode) == Mode::Exclusive).then_some(location.resource.as_str())
+        };
+        let ends = wish.match_indices('/').map(|(at, _)| at).chain([wish.len()]);
+        let mut key = (holder.clone(), String::new());
+        for end in ends {
+            key.1.clear();
+            key.1.push_str(&wish[..end]);
+            if let Some(found) = excludes(&key) {
+                return Some(found);
+            }
+        }
+        // What is below a directory follows it by name.
+        key.1.push('/');
+        let below = self.by_place.range(&key..).map(|(below, _)| below);
+        below.take_while(|below| below.0 == *holder && below.1.starts_with(&key.1)).find_map(excludes)
     }
 
     /// Puts a lease, in place of one of the same id.

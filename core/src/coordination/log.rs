@@ -84,6 +84,7 @@ impl Log {
                     lease_id: id.0,
                     generations: entry.locations.iter().map(|location| location.generation).collect(),
                     acquired_at_ms: entry.acquired_at_ms,
+                    fence: entry.fence,
                 }),
             },
             Changed::Trust(actor) => Record::Trust { trust: authority.trust(&actor), actor },

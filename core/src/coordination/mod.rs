@@ -35,4 +35,4 @@ pub use record::{GrantRecord, Record, Remembered};
 pub use remembered::{REMEMBERED_MAX, REMEMBERED_MS};
 pub use stampede::{ADMITTED_MAX, HINT_MS_MAX, STEP_MS};
 pub use trust::Trust;
-pub use waiting::KEEP_MS;
+pub use waiting::{KEEP_MS, PARKED_PER_ACTOR_MAX};

@@ -1,6 +1,7 @@
 //! How an authority starts.
 
 use super::class::{Class, Pattern};
+use super::waiting::KEPT_MS_MAX;
 use crate::{Fairness, InvalidOptions, Limits, limits};
 use alloc::vec::Vec;
 
@@ -21,7 +22,7 @@ pub struct Options {
     pub default_ttl_ms: u64,
     /// The longest ttl: 1 to 86 400 000 ms.
     pub ttl_ms_max: u64,
-    /// The longest wait, in milliseconds: at most 86 400 000.
+    /// The longest wait, in milliseconds: at most 86 397 200.
     pub wait_ms_max: u64,
     /// Which resources may be read concurrently: the first pattern that covers a resource says its class.
     pub classes: Vec<(Pattern, Class)>,
@@ -59,7 +60,8 @@ impl Options {
         let checks = [
             ((1..=limits::TTL_MS_MAX).contains(&self.ttl_ms_max), "ttl-ms-max", "1 to 86 400 000 ms"),
             ((1..=self.ttl_ms_max).contains(&self.default_ttl_ms), "default-ttl-ms", "1 ms to ttl-ms-max"),
-            (self.wait_ms_max <= limits::TTL_MS_MAX, "wait-ms-max", "at most 86 400 000 ms"),
+            // With the time that a place is kept after it, it stays within the longest time of a table.
+            (self.wait_ms_max <= limits::TTL_MS_MAX - KEPT_MS_MAX, "wait-ms-max", "at most 86 397 200 ms"),
             (self.waiters_per_resource <= limits::WAITERS_MAX, "waiters-per-resource", "at most 10 000"),
         ];
         match checks.iter().find(|(good, ..)| !good) {

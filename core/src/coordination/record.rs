@@ -47,6 +47,8 @@ pub struct GrantRecord {
     pub generations: Vec<u64>,
     /// When it was granted, in milliseconds of the host's clock.
     pub acquired_at_ms: u64,
+    /// Its fencing token: at least the highest of the generations.
+    pub fence: u64,
 }
 
 /// A grant that is answered again to whoever asks under its key.

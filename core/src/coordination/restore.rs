@@ -1,10 +1,12 @@
 //! An authority made of its records.
 
-use super::ask::LeaseId;
+use super::ask::{LeaseId, check_key, is_resource};
 use super::authority::Authority;
 use super::grants::{Entry, Location};
 use super::options::Options;
 use super::record::{GrantRecord, Record};
+use super::remembered::REMEMBERED_MS;
+use crate::limits::NUMBER_MAX;
 use crate::{Holder, LeaseRecord, Millis, RestoreError, Table};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
@@ -32,11 +34,13 @@ impl Authority {
         let mut authority = Self::over(options, table);
         authority.now_ms = kept.counters.now_ms;
         authority.last_lease = kept.last_lease;
+        check("last-lease", "an id up to 2^53 - 1", kept.last_lease <= NUMBER_MAX)?;
         let mut claimed = BTreeSet::new();
         for (id, grant) in &kept.grants {
-            if *id > kept.last_lease {
-                return Err(fault(&LeaseId(*id).to_string(), "an id that was given out"));
-            }
+            let name = LeaseId(*id).to_string();
+            check(&name, "an id that was given out", (1..=kept.last_lease).contains(id))?;
+            check(&name, "a grant in the past", grant.acquired_at_ms <= kept.counters.now_ms)?;
+            check(&name, "a fence that was given out", grant.fence <= kept.counters.last_generation)?;
             let entry = entry(grant, &kept.locations, &mut claimed)?;
             authority.grants.put(entry);
         }
@@ -44,7 +48,10 @@ impl Authority {
             return Err(fault(&generation.to_string(), "a location of a lease"));
         }
         authority.trust = kept.trust;
+        let forgotten_by = kept.counters.now_ms + REMEMBERED_MS;
         for (_, grant) in kept.remembered {
+            check(&grant.key, "a usable idempotency key", check_key(&grant.key).is_ok())?;
+            check(&grant.key, "a grant that is remembered for at most 10 minutes", grant.until_ms <= forgotten_by)?;
             authority.memory.put(grant);
         }
         authority.tick(now);
@@ -97,10 +104,17 @@ fn entry(
         found.push(location);
     }
     let first = *found.first().ok_or_else(|| wrong("one location at least"))?;
-    let together =
-        |location: &&LeaseRecord| location.holder == first.holder && location.expires_at_ms == first.expires_at_ms;
-    if !found.iter().all(together) {
+    let of = |location: &LeaseRecord| (location.holder.clone(), location.ttl_ms, location.expires_at_ms);
+    if !found.iter().all(|location| of(location) == of(first)) {
         return Err(wrong("locations of one holder that expire together"));
+    }
+    // An authority pins nothing, so that what is given back is gone; and it compares names as they are spelled.
+    let good = |location: &&LeaseRecord| is_resource(&location.path) && !location.release_pending;
+    if !found.iter().all(good) {
+        return Err(wrong("names of resources, none of them given back"));
+    }
+    if found.iter().any(|location| location.generation > grant.fence) {
+        return Err(wrong("a fence as high as any of its generations"));
     }
     let location = |record: &&LeaseRecord| Location {
         resource: record.path.clone(),
@@ -114,7 +128,12 @@ fn entry(
         ttl_ms: first.ttl_ms,
         acquired_at_ms: grant.acquired_at_ms,
         expires_at_ms: first.expires_at_ms,
+        fence: grant.fence,
     })
+}
+
+fn check(record: &str, expected: &'static str, good: bool) -> Result<(), RestoreError> {
+    if good { Ok(()) } else { Err(fault(record, expected)) }
 }
 
 fn fault(record: &str, expected: &'static str) -> RestoreError {

@@ -8,9 +8,11 @@ use alloc::vec::Vec;
 
 /// How long a waiter keeps its place beyond the hint it was given, in milliseconds: for the way of its next request.
 pub const KEEP_MS: u64 = 2_000;
-/// How long a waiter keeps its place when it is not parked. The hint is at most this much of it, and a longer one than
-/// it was given harms nobody.
-pub(super) const KEPT_MS: u64 = HINT_MS_MAX + KEEP_MS;
+/// The longest that a waiter keeps its place when it is not parked.
+pub(super) const KEPT_MS_MAX: u64 = HINT_MS_MAX + KEEP_MS;
+/// How many requests may be parked in the name of one actor. They are retries of one request, for which twenty at once
+/// are many; more would be memory for nothing.
+pub const PARKED_PER_ACTOR_MAX: usize = 1_024;
 
 /// A parked request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub(super) struct Wait {
     pub(super) wishes: Vec<(String, Mode)>,
     pub(super) ttl_ms: Option<u64>,
     pub(super) tickets: Vec<Ticket>,
+    /// When its place is lost, unless somebody asks again before.
+    pub(super) lapses_at_ms: u64,
 }
 
 impl Wait {
@@ -42,10 +46,14 @@ impl Wait {
         self.wishes == wishes || (self.wishes.len() == wishes.len() && sorted(&self.wishes) == sorted(wishes))
     }
 
-    /// How much longer its place is to be kept.
-    pub(super) fn keep_ms(&self, now_ms: u64) -> u64 {
+    /// How much longer its place is to be kept, where it was told to ask again after a hint.
+    pub(super) fn keep_ms(&self, now_ms: u64, hint_ms: u64) -> u64 {
         let until_ms = self.tickets.iter().map(|ticket| ticket.until_ms).max().unwrap_or(0);
-        KEPT_MS + until_ms.saturating_sub(now_ms)
+        until_ms.saturating_sub(now_ms) + hint_ms + KEEP_MS
+    }
+
+    fn is_one_for(&self, resource: &str) -> bool {
+        self.wishes.iter().any(|(wish, _)| wish == resource)
     }
 }
 
@@ -64,14 +72,20 @@ impl Waits {
         self.by_actor.get(actor)
     }
 
-    /// How many wait for a resource.
-    pub(super) fn count(&self, resource: &str) -> usize {
-        self.counts.get(resource).copied().unwrap_or(0)
+    /// How many others than this actor wait for a resource.
+    pub(super) fn others(&self, actor: &Holder, resource: &str) -> usize {
+        let own = self.by_actor.get(actor).is_some_and(|wait| wait.is_one_for(resource));
+        self.counts.get(resource).map_or(0, |count| count - usize::from(own))
+    }
+
+    /// How many requests are parked in this actor's name.
+    pub(super) fn parked(&self, actor: &str) -> usize {
+        self.by_actor.get(actor).map_or(0, |wait| wait.tickets.len())
     }
 
     /// Somebody waits for an answer in this actor's name.
     pub(super) fn is_parked(&self, actor: &str) -> bool {
-        self.by_actor.get(actor).is_some_and(|wait| !wait.tickets.is_empty())
+        self.parked(actor) > 0
     }
 
     /// Puts what an actor waits for, in place of what it did before, whose tickets are handed out.
@@ -120,8 +134,13 @@ impl Waits {
         self.by_end.first().map(|(until_ms, _)| *until_ms)
     }
 
-    /// A parked request whose wait is over.
-    pub(super) fn over(&self, now_ms: u64) -> Option<u64> {
-        self.by_end.first().filter(|(until_ms, _)| *until_ms <= now_ms).map(|(_, id)| *id)
+    /// The first parked request whose wait is over, and since when.
+    pub(super) fn over(&self, now_ms: u64) -> Option<(u64, u64)> {
+        self.by_end.first().copied().filter(|(until_ms, _)| *until_ms <= now_ms)
+    }
+
+    /// Is there a parked request of this number?
+    pub(super) fn has_ticket(&self, id: u64) -> bool {
+        self.by_ticket.contains_key(&id)
     }
 }

@@ -130,6 +130,12 @@ impl Table {
     }
 
     /// Somebody waits under this id, as far as the table has seen.
+    /// The first ready waiter of these; one is looked at after the other, and none is copied.
+    pub(crate) fn first_ready(&self, is_one: impl Fn(&str) -> bool) -> Option<&str> {
+        let mut ids = self.waiters.ready.slots().map(|slot| &*self.waiters.get(slot).id);
+        ids.find(|id| is_one(id))
+    }
+
     pub(crate) fn is_waiting(&self, waiter_id: &str) -> bool {
         self.waiters.find(waiter_id).is_some()
     }

@@ -11,7 +11,7 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// Which of our packages a package of ours may depend on, tests included. A new package gets a line here.
-const DIRECTIONS: [(&str, &[&str]); 12] = [
+const DIRECTIONS: [(&str, &[&str]); 13] = [
     ("leasebook", &[]),
     ("leasebook-component", &["leasebook"]),
     ("leasebook-js", &["leasebook"]),
@@ -22,6 +22,7 @@ const DIRECTIONS: [(&str, &[&str]); 12] = [
     ("leasebook-server", &["leasebook"]),
     ("leasebook-service", &["leasebook", "leasebook-files", "leasebook-server", "leasebook-wasmtime"]),
     ("leasebook-tests", &["leasebook", "leasebook-files", "leasebook-wasmtime"]),
+    ("leasebook-coordination-tests", &["leasebook", "leasebook-tests"]),
     ("leasebook-bench", &["leasebook", "leasebook-files", "leasebook-wasmtime"]),
     ("xtask", &[]),
 ];

@@ -1,0 +1,3 @@
+//! Tests of the authority at length.
+
+mod random_operations;
