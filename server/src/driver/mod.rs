@@ -7,6 +7,8 @@
 
 mod engine;
 mod handle;
+#[cfg(test)]
+mod tests;
 
 pub use handle::{Ask, Handle};
 
