@@ -6,9 +6,13 @@ use axum::extract::FromRequest;
 use axum::http::{Request, header};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// The largest body, in bytes.
 pub const BODY_BYTES_MAX: usize = 64 * 1024;
+/// How long a body may take to arrive.
+pub const BODY: Duration = Duration::from_secs(15);
 /// How alike two names must be for one to be suggested, on the scale of Jaro and Winkler.
 const ALIKE: f64 = 0.8;
 /// How much of a name from outside is repeated, in characters.
@@ -27,7 +31,9 @@ impl<S: Send + Sync> FromRequest<S> for Sent {
         if !media.eq_ignore_ascii_case("application/json") {
             return Err(Problem::new(Code::UnsupportedMediaType, "expected the header content-type: application/json"));
         }
-        axum::body::to_bytes(request.into_body(), BODY_BYTES_MAX).await.map(Self).map_err(|error| {
+        let whole = timeout(BODY, axum::body::to_bytes(request.into_body(), BODY_BYTES_MAX)).await;
+        let whole = whole.map_err(|_| Problem::new(Code::TooSlow, "the body did not arrive within 15 seconds"))?;
+        whole.map(Self).map_err(|error| {
             let too_large = std::error::Error::source(&error).is_some_and(|source| source.is::<LengthLimit>());
             if too_large {
                 Problem::new(Code::BodyTooLarge, format!("a body has at most {BODY_BYTES_MAX} bytes"))
@@ -174,6 +180,14 @@ mod tests {
             let code = refused(body).0;
             assert!(matches!(code, Code::MalformedJson | Code::InvalidField), "{code:?}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_does_not_arrive_is_not_waited_for() {
+        let never = Body::from_stream(futures_util::stream::pending::<Result<Bytes, std::io::Error>>());
+        let request = Request::post("/").header("content-type", "application/json").body(never).unwrap();
+        let problem = Sent::from_request(request, &()).await.unwrap_err();
+        assert_eq!(problem.error, Code::TooSlow);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::auth::Caller;
 use super::problem::{Code, Problem, json};
 use crate::keys::{Grant, TEST_CALLS_MAX, TEST_MS, WORKSPACE_DEFAULT};
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use leasebook::Millis;
 use serde::Serialize;
@@ -89,12 +89,15 @@ pub(crate) async fn own(caller: Caller) -> Response {
     tag = "keys",
     responses(
         (status = 200, description = "a key", body = TestKey),
+        (status = 403, description = "a page of another site asks", body = Problem),
         (status = 404, description = "the service does not allow it", body = Problem),
         (status = 429, description = "too many were made in the last minute", body = Problem),
         (status = 503, description = "the store fails", body = Problem),
     )
 )]
-pub(crate) async fn make(State(service): State<Service>) -> Result<Response, Problem> {
+pub(crate) async fn make(State(service): State<Service>, headers: HeaderMap) -> Result<Response, Problem> {
+    // It needs no key, so that a page of another site must not reach it by a name of its own.
+    service.sites.check(&headers)?;
     if !service.test_keys {
         return Err(Problem::new(Code::NotFound, "test keys are not enabled on this service"));
     }

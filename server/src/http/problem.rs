@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 const RETRY_AFTER_S: u64 = 1;
 
 /// Every code of an error with its status: the list of the documentation, and the only place where a code gets one.
-pub const CODES: [(Code, u16, &str); 21] = [
+pub const CODES: [(Code, u16, &str); 22] = [
     (Code::MalformedJson, 400, "the body is not JSON"),
     (Code::UnknownField, 400, "the body has a field that the route does not know"),
     (Code::InvalidField, 400, "a field is missing, has another type, or a value out of its bounds"),
@@ -19,6 +19,7 @@ pub const CODES: [(Code, u16, &str); 21] = [
     (Code::ForbiddenHost, 403, "the Host or Origin header names another site than this service"),
     (Code::NotFound, 404, "there is no such route or thing"),
     (Code::MethodNotAllowed, 405, "the route does not know this method"),
+    (Code::TooSlow, 408, "the body did not arrive within 15 seconds"),
     (Code::LeaseHeld, 409, "leases of others are in the way"),
     (Code::Queued, 409, "no lease is in the way, but others wait and come first"),
     (Code::Deadlock, 409, "waiting would close a cycle of waits"),
@@ -47,6 +48,7 @@ pub enum Code {
     ForbiddenHost,
     NotFound,
     MethodNotAllowed,
+    TooSlow,
     LeaseHeld,
     Queued,
     Deadlock,

@@ -28,7 +28,7 @@ pub(crate) fn routes(service: &Service, ending: CancellationToken) -> Router<Ser
     let sessions = Arc::new(sessions);
     let config = StreamableHttpServerConfig::default()
         .with_max_request_body_bytes(crate::http::BODY_BYTES_MAX)
-        // The routes check both, for pages as well.
+        // The guard checks both.
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_cancellation_token(ending);

@@ -86,6 +86,9 @@ async fn only_a_good_key_is_good() {
         assert_eq!((status, &refused["error"]), (401, &json!("unauthorized")), "{key}");
     }
     let http = reqwest::Client::new();
+    let from_elsewhere =
+        http.post(format!("{}/api/v1/acp/keys/test", desk.base())).header("origin", "http://evil.example");
+    assert_eq!(from_elsewhere.send().await.unwrap().status().as_u16(), 403);
     let made: Value =
         http.post(format!("{}/api/v1/acp/keys/test", desk.base())).send().await.unwrap().json().await.unwrap();
     let tester = desk.bearer(made["actorDid"].as_str().unwrap(), made["key"].as_str().unwrap());

@@ -1,6 +1,8 @@
 //! The `leasebook` command as its users meet it: arguments, standard streams and exit codes.
 
 mod bad_lines;
+#[cfg(unix)]
+mod crash;
 mod demo;
 mod exit_codes;
 mod pipe;

@@ -3,19 +3,29 @@
 use super::{command, run};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// A service of a test's own, on a port that the system chose.
 pub struct Served {
     child: Child,
     said: Vec<String>,
-    folder: tempfile::TempDir,
+    folder: PathBuf,
+    /// Goes away with the service, unless the data is to outlive it.
+    _folder: Option<tempfile::TempDir>,
 }
 
 impl Served {
     pub fn start(arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut child = served(&folder, arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut served = Self::start_in(folder.path(), arguments);
+        served._folder = Some(folder);
+        served
+    }
+
+    /// A service on data that outlives it.
+    pub fn start_in(folder: &Path, arguments: &[&str]) -> Self {
+        let mut child = served(folder, arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
         let mut said = Vec::new();
         for line in out.lines() {
@@ -24,11 +34,17 @@ impl Served {
                 break;
             }
         }
-        Self { child, said, folder }
+        Self { child, said, folder: folder.into(), _folder: None }
+    }
+
+    /// Ends it as nobody should.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     pub fn data(&self) -> String {
-        self.folder.path().join("book.sqlite").display().to_string()
+        self.folder.join("book.sqlite").display().to_string()
     }
 
     pub fn address(&self) -> &str {
@@ -36,7 +52,7 @@ impl Served {
     }
 
     /// Ends it as a service manager does.
-    fn end(&mut self) -> i32 {
+    pub fn end(&mut self) -> i32 {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
         self.child.wait().unwrap().code().unwrap()
@@ -51,9 +67,9 @@ impl Drop for Served {
     }
 }
 
-fn served(folder: &tempfile::TempDir, arguments: &[&str]) -> Command {
+fn served(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = command(&["serve", "--listen", "127.0.0.1:0", "--data"]);
-    command.arg(folder.path().join("book.sqlite")).arg("--ledger").arg(folder.path().join("ledger"));
+    command.arg(folder.join("book.sqlite")).arg("--ledger").arg(folder.join("ledger"));
     command.args(arguments);
     command
 }
@@ -128,10 +144,10 @@ fn the_printed_configuration_is_one() {
     assert_eq!((again.code, again.out), (0, printed.out));
 }
 
-/// An answer of a service, over a connection of its own.
-fn ask(address: &str, key: &str, path: &str, body: Option<&Value>) -> String {
+/// An answer of a service, over a connection of its own; `None`: the service is gone.
+pub fn try_ask(address: &str, key: &str, path: &str, body: Option<&Value>) -> Option<Value> {
     use std::io::{Read as _, Write as _};
-    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let mut stream = std::net::TcpStream::connect(address).ok()?;
     let body = body.map(Value::to_string).unwrap_or_default();
     let method = if body.is_empty() { "GET" } else { "POST" };
     let head = format!(
@@ -139,10 +155,14 @@ fn ask(address: &str, key: &str, path: &str, body: Option<&Value>) -> String {
          content-type: application/json\r\ncontent-length: {}\r\n\r\n",
         body.len()
     );
-    stream.write_all((head + &body).as_bytes()).unwrap();
+    stream.write_all((head + &body).as_bytes()).ok()?;
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+    stream.read_to_string(&mut answer).ok()?;
+    serde_json::from_str(answer.split_once("\r\n\r\n")?.1).ok()
+}
+
+fn ask(address: &str, key: &str, path: &str, body: Option<&Value>) -> String {
+    try_ask(address, key, path, body).unwrap().to_string()
 }
 
 #[test]
@@ -152,7 +172,7 @@ fn a_receipt_and_a_ledger_verify_offline_and_a_changed_one_does_not() {
     let key = served.said.iter().find_map(|line| line.strip_prefix("key")).unwrap().trim().to_owned();
     let body = serde_json::json!({ "resource": "file", "actorDid": "did:web:dev.invalid" });
     let answer = ask(&address, &key, "/api/v1/acp/coordination/lease", Some(&body));
-    let path = |name: &str| served.folder.path().join(name).display().to_string();
+    let path = |name: &str| served.folder.join(name).display().to_string();
     std::fs::write(path("answer"), &answer).unwrap();
     std::fs::write(path("jwks"), ask(&address, &key, "/.well-known/jwks.json", None)).unwrap();
     let verify = |file: &str| run(&["verify", &path(file), "--jwks", &path("jwks")], "");
