@@ -7,6 +7,8 @@ use std::time::Duration;
 
 /// How long a service may take to answer, beyond the time that a request waits there.
 const ANSWER: Duration = Duration::from_secs(30);
+/// The longest wait that any service can be configured to allow: 24 hours.
+const WAIT_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(5);
 /// The largest answer that is read, in bytes: a workspace has at most a million leases, and a list of all is not read
@@ -88,7 +90,7 @@ impl Client {
 
     /// Asks for leases, with the fields of `LeaseRequest`.
     pub async fn lease(&self, fields: &Value) -> Result<Answered, ClientError> {
-        let waits = Duration::from_millis(fields["waitMs"].as_u64().unwrap_or(0));
+        let waits = Duration::from_millis(fields["waitMs"].as_u64().unwrap_or(0)).min(WAIT_MAX);
         self.ask(Method::POST, "/api/v1/acp/coordination/lease", Some(fields), waits).await
     }
 

@@ -94,10 +94,10 @@ fn said(error: &serde_json::Error) -> String {
     let said = error.to_string();
     let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said);
     let shown: String = said.chars().take(4 * NAME_SHOWN_MAX).collect();
-    leasebook_escaped(&shown)
+    escaped(&shown)
 }
 
-fn leasebook_escaped(text: &str) -> String {
+fn escaped(text: &str) -> String {
     text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
 }
 
