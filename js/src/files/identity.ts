@@ -9,8 +9,19 @@ const INITIAL_NAMESPACE = "pid:[4026531836]";
 /** Always foreign, because the namespace cannot be read. */
 const UNKNOWN = ";pidns=?";
 
-/** The host name; outside the initial namespace of process ids with the namespace and the boot. */
+let known: string | undefined;
+
+/**
+ * The host name; outside the initial namespace of process ids with the namespace and the boot.
+ *
+ * It is found out once in the life of a process: a host that is given another name meanwhile must not make a process
+ * take its own markers for another's.
+ */
 export function identity(): string {
+  return (known ??= foundOut());
+}
+
+function foundOut(): string {
   const host = hostname();
   if (host === "") {
     throw new MarkerFileError("other", "", "the host has no name; set one, or give the store an identity");

@@ -6,7 +6,7 @@
 
 import type { BigIntStats } from "node:fs";
 import { constants, existsSync } from "node:fs";
-import { randomBytes } from "node:crypto";
+import { randomFillSync } from "node:crypto";
 import { sep } from "node:path";
 import { identity } from "./identity.js";
 import type { Handle, Io } from "./io.js";
@@ -46,6 +46,14 @@ const CODES: Readonly<Record<string, FileCode>> = {
 /** What opening says of a link, a socket, or a device without a driver. */
 const NOT_ORDINARY = ["ELOOP", "EMLINK", "ENXIO", "ENODEV", "EOPNOTSUPP", "ENOTSUP"];
 
+const encoder = new TextEncoder();
+
+/** Random bytes in a nonce: as many as its 32 digits tell. */
+const NONCE_BYTES = 16;
+/** Random bytes that nobody has had, drawn for many nonces at once: each draw costs as much as two system calls. */
+const pool = Buffer.alloc(64 * NONCE_BYTES);
+let drawn = pool.length;
+
 let descriptors: boolean | undefined;
 
 /** Can open directories be named as paths? */
@@ -68,6 +76,11 @@ function at(directory: Directory, name: string): string {
   return directory.handle === undefined
     ? `${directory.path}${sep}${name}`
     : `${DESCRIPTORS}/${directory.handle.fd}/${name}`;
+}
+
+/** A directory itself, for the system. */
+function own({ path, handle }: Directory): string {
+  return handle === undefined ? path : `${DESCRIPTORS}/${handle.fd}`;
 }
 
 function isSame(a: FileId, b: FileId): boolean {
@@ -143,11 +156,15 @@ export class SystemFiles implements MarkerFiles {
   }
 
   nonce(): string {
-    return randomBytes(16).toString("hex");
+    if (drawn === pool.length) {
+      randomFillSync(pool);
+      drawn = 0;
+    }
+    return pool.toString("hex", drawn, (drawn += NONCE_BYTES));
   }
 
   publish(nonce: string, content: string): Awaitable<void> {
-    return run(this.#publish(checked(NONCE, nonce), new TextEncoder().encode(content)));
+    return run(this.#publish(checked(NONCE, nonce), encoder.encode(content)));
   }
 
   list(): Awaitable<string[] | undefined> {
@@ -304,25 +321,38 @@ export class SystemFiles implements MarkerFiles {
       const message = `a marker of ${content.length} bytes, expected at most ${MARKER_BYTES_MAX}`;
       throw new MarkerFileError("other", nonce, message);
     }
-    // Opened anew: the one that is open may have been removed since.
-    this.#forget();
-    const markers = yield* this.#directory(true);
-    if (markers === undefined) throw vanished(this.#name);
     const [temporary, name] = [`${nonce}.tmp`, `${nonce}.json`];
+    const markers = yield* this.#begun(temporary, name, content);
     const path = `${markers.path}${sep}${name}`;
+    // Set before it is known, since a failed publication may have happened.
+    markers.published = true;
     try {
-      yield* this.#create(markers, temporary, content);
-      // Set before it is known, since a failed publication may have happened.
-      markers.published = true;
       yield* step(this.#io.rename(at(markers, temporary), at(markers, name)));
     } catch (error) {
-      if (codeOf(error) === "ENOENT") {
-        if (!markers.published) this.#forget();
-        throw vanished(markers.path);
-      }
+      if (codeOf(error) === "ENOENT") throw vanished(markers.path);
       // What cannot be removed here, the machine tries once more, and names.
-      if (markers.published) yield* this.#gone(markers, temporary);
+      yield* this.#gone(markers, temporary);
       throw failed(path, error);
+    }
+  }
+
+  /** The directory that is open, or is there now, with a file of this content in it, which becomes `name`. */
+  *#begun(temporary: string, name: string, content: Uint8Array): Steps<Directory & { published: boolean }> {
+    for (let wasOpen = this.#markers !== undefined; ; wasOpen = false) {
+      const markers = yield* this.#directory(true);
+      if (markers === undefined) throw vanished(this.#name);
+      try {
+        yield* this.#create(markers, temporary, content);
+        return markers;
+      } catch (error) {
+        const code = codeOf(error);
+        const isGone = code === "ENOENT" || (wasOpen && code === "ESTALE");
+        if (!isGone) throw failed(`${markers.path}${sep}${name}`, error);
+        this.#forget();
+        // The one that was open may have been removed since; then the one that is there now counts. What was moved
+        // away instead is found by the listing that follows.
+        if (!wasOpen) throw vanished(markers.path);
+      }
     }
   }
 
@@ -371,7 +401,7 @@ export class SystemFiles implements MarkerFiles {
     if (markers === undefined) return undefined;
     let names: string[];
     try {
-      names = yield* step(this.#io.list(at(markers, "."), markers.file.size, LISTED_MAX));
+      names = yield* step(this.#io.list(own(markers), markers.file.size, LISTED_MAX));
     } catch (error) {
       throw failed(markers.path, error);
     }
@@ -430,16 +460,22 @@ export class SystemFiles implements MarkerFiles {
     const stat = yield* step(this.#io.fstat(handle));
     if (!stat.isFile()) return { kind: "not-ordinary" };
     if (stat.size > BigInt(limit)) return { kind: "too-large" };
-    // One byte more than there may be, so that a file that grows meanwhile is seen.
-    const buffer = new Uint8Array(limit + 1);
-    let length = 0;
-    while (length <= limit) {
+    // One byte more than there is, so that a file that grew meanwhile is seen; then one more than there may be.
+    const size = Number(stat.size);
+    let buffer = new Uint8Array(size + 1);
+    for (let length = 0; length <= limit; ) {
+      if (length === buffer.length) {
+        const wider = new Uint8Array(limit + 1);
+        wider.set(buffer);
+        buffer = wider;
+      }
       const more = yield* step(this.#io.read(handle, buffer, length));
-      if (more === 0) {
+      length += more;
+      // As much as there was, and no more: asking once again for its end would tell nothing new.
+      if (more === 0 || length === size) {
         const sinceMs = Number(stat.mtimeNs / 1_000_000n);
         return { kind: "whole", bytes: buffer.subarray(0, length), sinceMs: sinceMs < 0 ? undefined : sinceMs };
       }
-      length += more;
     }
     return { kind: "too-large" };
   }

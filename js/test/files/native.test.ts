@@ -280,6 +280,37 @@ test("a process of another namespace is foreign, never stale", () => {
   else expect(inside.stderr + String(inside.error)).toMatch(/unshare/);
 });
 
+test("a host that is given another name meanwhile does not make a process foreign to itself", () => {
+  const root = destination();
+  const program = `import { execFileSync } from "node:child_process";
+    import { hostname } from "node:os";
+    import { nativeWriterLeaseStore } from "leasebook/files";
+    const store = nativeWriterLeaseStore({ markerDirectory: "${MARKERS}" });
+    await store.acquire(${JSON.stringify(root)});
+    execFileSync("hostname", ["renamed-since"]);
+    const [found] = await store.inspect(${JSON.stringify(root)});
+    console.log(hostname(), found.state, found.owner.host === hostname());`;
+  const node = [process.execPath, "--input-type=module", "--eval", program];
+  const inside = spawnSync("unshare", ["-u", ...node], { encoding: "utf8" });
+  // Where namespaces may not be made, the name of the machine is not ours to change.
+  if (inside.status === 0) expect(inside.stdout).toBe("renamed-since active false\n");
+  else expect(inside.stderr + String(inside.error)).toMatch(/unshare/);
+});
+
+test("while the event loop is held, a lease stays in the way of others, and is released afterwards", async () => {
+  const root = destination();
+  const store = nativeWriterLeaseStore({ markerDirectory: MARKERS });
+  const got = await store.acquire(root);
+  const program = `import { nativeWriterLeaseStore } from "leasebook/files";
+    const store = nativeWriterLeaseStore({ markerDirectory: "${MARKERS}" });
+    const { removed, kept } = await store.recover(${JSON.stringify(root)}, { apply: true });
+    console.log(removed.length, kept[0].state, (await store.acquire(${JSON.stringify(root)})).status);`;
+  // It holds the event loop until the child is gone.
+  const child = spawnSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });
+  expect(child.stdout).toBe("0 active busy\n");
+  expect(got.status === "acquired" && (await got.lease.release())).toEqual({ status: "released" });
+});
+
 test("a lease that is forgotten is warned about, and its marker stays", () => {
   const root = destination();
   const program = `import { nativeWriterLeaseStore } from "leasebook/files";

@@ -1,5 +1,7 @@
 // The port: whatever its members do, at whatever step, nothing is granted that is not held, and nothing is left.
 
+import { readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import {
   MarkerFileError,
   memoryMarkerFiles,
@@ -11,7 +13,7 @@ import {
   type MemoryFile,
 } from "leasebook/files";
 import { describe, expect, test } from "vitest";
-import { destination, marker, markers, MARKERS, NOBODY, watching } from "./help.js";
+import { destination, marker, markers, MARKERS, NOBODY, nonce, put, watching } from "./help.js";
 
 /** The file functions of this system, of both kinds. */
 const kinds: [string, MakeMarkerFiles][] = [
@@ -126,6 +128,43 @@ describe.each(kinds)("%s", (_, files) => {
     expect(leases.left()).toEqual([]);
     expect(markers(other)).toHaveLength(1);
     if (got.status === "acquired") await got.lease.release();
+  });
+
+  test("a marker directory that is removed before the publication is made again", async () => {
+    const root = abandoned();
+    const port = watching(files, (call) => {
+      if (call === "publish") rmSync(join(root, MARKERS), { recursive: true });
+    });
+    const got = await store(port).acquire(root);
+    expect(got.status).toBe("acquired");
+    expect(markers(root)).toHaveLength(1);
+    if (got.status === "acquired") expect(await got.lease.release()).toEqual({ status: "released" });
+  });
+
+  test("a marker directory that is moved away before the publication is no place to write from", async () => {
+    const root = abandoned();
+    const away = join(root, "away");
+    const port = watching(files, (call) => {
+      if (call === "publish") renameSync(join(root, MARKERS), away);
+    });
+    await expect(store(port).acquire(root)).rejects.toMatchObject({ code: "directory-vanished", left: undefined });
+    expect(markers(root)).toBeUndefined();
+    // The dead writer's marker went by recovery before, and the own one went with the failure.
+    expect(readdirSync(away)).toEqual([]);
+  });
+
+  test("a marker is read up to the limit, and no byte further", async () => {
+    const root = destination();
+    const path = put(root, `${nonce("1")}.json`, "{");
+    const port = files(root, MARKERS);
+    const long = "x".repeat(5_000);
+    for (const [limit, kind] of [[4_999, "too-large"], [5_000, "whole"]] as const) {
+      writeFileSync(path, long);
+      const found = await port.read(`${nonce("1")}.json`, limit);
+      expect(found.kind).toBe(kind);
+      if (found.kind === "whole") expect(Buffer.from(found.bytes).toString()).toBe(long);
+    }
+    port.close();
   });
 
   test("a writer that lives again when it is looked at once more is kept", async () => {

@@ -111,8 +111,9 @@ test("a table whose memory is used up refuses, still gives back, and makes room 
 });
 
 test("nothing can be done with a table that was disposed of", async () => {
-  const { length } = leases.leases();
-  expect(length).toBe(0);
+  const got = leases.acquire("a", "/held");
+  if (!got.granted) throw new Error(got.sentence);
+  const session = leases.session("a");
   leases.dispose();
   leases.dispose();
   expect(leases.disposed).toBe(true);
@@ -142,6 +143,11 @@ test("nothing can be done with a table that was disposed of", async () => {
     expect(() => (untyped()[name] as (...args: unknown[]) => unknown)(...args), name).toThrow("disposed of");
   }
   await expect(leases.acquireWhenFree("a", "/x")).rejects.toThrow(TypeError);
+  expect(() => got.leases[0]?.release()).toThrow("disposed of");
+  expect(() => got.leases[0]?.refresh()).toThrow("disposed of");
+  expect(() => session.acquire("/x")).toThrow("disposed of");
+  // What ends a block with `using` has nothing left to give back.
+  got[Symbol.dispose]();
 });
 
 test("a clock that tells no time is a TypeError, and nothing happens", () => {
