@@ -2,8 +2,8 @@
 // What a table hands out: leases and pins that can give themselves back.
 
 import type { Reader } from "../wasm/module.js";
+import { mode } from "./check.js";
 import type { LeaseTable } from "./table.js";
-import { leaseFacts } from "./read.js";
 import type { AcquireOptions, LeaseFacts, Mode, RefreshRefused } from "./types.js";
 
 /** `Symbol.dispose`, also where the runtime has none yet. */
@@ -24,16 +24,16 @@ export class Lease implements LeaseFacts {
 
   /** @internal */
   constructor(table: LeaseTable, from: Reader, path: string, holder: string) {
-    const facts = leaseFacts(from, path, holder);
-    this.path = facts.path;
-    this.holder = facts.holder;
-    this.mode = facts.mode;
-    this.generation = facts.generation;
-    this.acquiredAtMs = facts.acquiredAtMs;
-    this.ttlMs = facts.ttlMs;
-    this.expiresAtMs = facts.expiresAtMs;
-    this.heldForMs = facts.heldForMs;
-    this.expiresInMs = facts.expiresInMs;
+    // As `leaseFacts` reads them, without an object between.
+    this.path = from.textOr(path);
+    this.holder = from.textOr(holder);
+    this.mode = mode(from.flag());
+    this.generation = from.number();
+    this.acquiredAtMs = from.number();
+    this.ttlMs = from.number();
+    this.expiresAtMs = from.number();
+    this.heldForMs = from.number();
+    this.expiresInMs = from.number();
     this.#table = table;
   }
 

@@ -2,6 +2,7 @@
 // The table: arguments are checked and cross, answers are read. Everything is decided in the wasm module.
 
 import { Book } from "../generated/table.js";
+import { AskedText } from "../wasm/asked.js";
 import { Reader } from "../wasm/module.js";
 import { pack } from "../wasm/pack.js";
 import * as check from "./check.js";
@@ -48,6 +49,8 @@ export class LeaseTable {
   #book: Book | undefined;
   #poison: PoisonedError | undefined;
   readonly #reader: Reader;
+  readonly #holder: AskedText;
+  readonly #path: AskedText;
   readonly #clock: () => number;
   readonly #isFifo: boolean;
   readonly #keepsEvents: boolean;
@@ -83,6 +86,8 @@ export class LeaseTable {
       throw new TypeError(`options.${option}: expected ${expected}`);
     }
     this.#book = book;
+    this.#holder = new AskedText(tableModule, (bytes) => book.room(false, bytes));
+    this.#path = new AskedText(tableModule, (bytes) => book.room(true, bytes));
   }
 
   /** A table as records say: those of {@link records}, or all of {@link takeRecords} in their order. */
@@ -100,7 +105,7 @@ export class LeaseTable {
     if (path !== undefined) {
       let length: number;
       try {
-        length = book.acquire(now, holder, path, false, ttlMs);
+        length = book.acquire(now, this.#holder.put(holder), this.#path.put(path), ttlMs);
       } catch (error) {
         throw this.#failed(error);
       }
@@ -178,7 +183,7 @@ export class LeaseTable {
     let generation = 0;
     if (path !== undefined) {
       try {
-        length = book.release_path(now, holder, path);
+        length = book.release_path(now, this.#holder.put(holder), this.#path.put(path));
       } catch (error) {
         throw this.#failed(error);
       }
@@ -230,7 +235,8 @@ export class LeaseTable {
     const isShared = check.shared("mode", mode);
     const now = this.now();
     try {
-      return read.covering(this.#reader.begin(book.covering(now, holder, path, isShared)), holder, path);
+      const length = book.covering(now, this.#holder.put(holder), this.#path.put(path), isShared);
+      return read.covering(this.#reader.begin(length), holder, path);
     } catch (error) {
       throw this.#failed(error);
     }

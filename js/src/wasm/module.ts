@@ -68,8 +68,9 @@ export class WasmModule {
 
   /** Looks at the memory anew where it has grown. */
   look(): void {
+    // What grew has left its old views empty, which is told faster than which memory they are of.
+    if (this.numbers.length > 0) return;
     const { buffer } = this.#memory as WebAssembly.Memory;
-    if (this.numbers.buffer === buffer) return;
     this.numbers = new Float64Array(buffer);
     this.words = new Uint32Array(buffer);
     this.bytes = new Uint8Array(buffer);

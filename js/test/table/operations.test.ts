@@ -201,3 +201,29 @@ test("a table without a clock goes by one that never runs back", () => {
   expect(Math.abs(before - Date.now())).toBeLessThan(60_000);
   expect(leases.now()).toBeGreaterThanOrEqual(before);
 });
+
+test("texts that stay in the module between calls are never those of another call or table", () => {
+  const tables = [new LeaseTable(), new LeaseTable()];
+  const holders = ["a", "b", "", "a".repeat(256), "größe", "a".repeat(255), "\u{1f600}".repeat(64)];
+  const segments = ["x", "y", "ü".repeat(100), "x".repeat(700), "\u{1f600}", "日本", "x".repeat(699), "y\u0000"];
+  for (const holder of holders) {
+    for (const [n, segment] of segments.entries()) {
+      const path = `/${segment}`;
+      const table = tables[n % 2] as LeaseTable;
+      const got = table.acquire(holder, path);
+      // What one path asks alone is what it asks among others, where texts cross as arguments.
+      const listed = tables[n % 2 === 0 ? 1 : 0] as LeaseTable;
+      const other = listed.acquire(holder, [path]);
+      expect({ ...got, leases: undefined }).toEqual({ ...other, leases: undefined });
+      if (!got.granted || !other.granted) continue;
+      expect(got.leases[0]).toMatchObject({ holder, path });
+      expect(table.leases()).toMatchObject([{ holder, path }]);
+      expect(table.covering(holder, path).verdict).toBe("own");
+      expect(table.covering(holder, `${path}/1`).verdict).toBe("own");
+      expect(table.covering(`${holder}1`.slice(-9), path).verdict).not.toBe("own");
+      expect(table.release(holder, `${path}1`)).toMatchObject({ released: [], notHeld: [`${path}1`] });
+      expect(table.release(holder, path).released).toEqual([path]);
+      expect(listed.release(holder, [path]).released).toEqual([path]);
+    }
+  }
+});

@@ -1,7 +1,8 @@
 //! The lease table and the machines of writer leases as wasm-bindgen exports: the glue between `leasebook` and the
 //! TypeScript of `js/src`, and nothing else. It decides nothing, reads no clock and calls nobody.
 //!
-//! Arguments come as primitives. Several texts come as one text with their lengths. Answers go out the other way round,
+//! Arguments come as primitives. The texts of calls about one path stay in the memory of the module between calls
+//! ([`asked`]), and the caller writes only what is new. Several texts come as one text with their lengths. Answers go out the other way round,
 //! as numbers and one text in the memory of the module ([`out`]), which the caller reads in place: a grant that says
 //! nothing the caller does not know makes no object and no text. So nothing here knows of a JavaScript value, and
 //! neither js-sys nor serde is needed.
@@ -21,6 +22,8 @@ extern crate alloc;
 #[cfg(feature = "table")]
 mod answer;
 mod ask;
+#[cfg(feature = "table")]
+mod asked;
 #[cfg(feature = "table")]
 mod durable;
 mod memory;

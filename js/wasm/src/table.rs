@@ -2,13 +2,14 @@
 //!
 //! An operation answers how many numbers its answer has; [`Out`] says where they are.
 
+use crate::asked::Asked;
 use crate::ask::{count, mode, moment, period, texts, wishes};
 use crate::out::Out;
 use crate::{answer, durable, memory};
 use alloc::vec::Vec;
 use leasebook::Containment;
 use leasebook::{
-    Fairness, Lease, Limits, Options, PinToken, Refusal, Release, Table, WaitAttempt, Wish, contains as core_contains,
+    Fairness, Lease, Limits, Mode, Options, PinToken, Refusal, Release, Table, WaitAttempt, Wish, contains as core_contains,
 };
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -16,6 +17,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[wasm_bindgen]
 pub struct Book {
     table: Option<Table>,
+    asked: Asked,
     out: Out,
     memory_bytes_max: u64,
 }
@@ -116,9 +118,16 @@ impl Book {
         self.out.place()
     }
 
-    /// One path: what is asked most.
-    pub fn acquire(&mut self, now: f64, holder: &str, path: &str, shared: bool, ttl_ms: Option<f64>) -> u32 {
-        self.ask(now, holder, &[Wish { path, mode: mode(shared) }], ttl_ms)
+    /// Makes room for the holder, or the path, of calls about one path.
+    pub fn room(&mut self, path: bool, bytes: u32) -> u32 {
+        self.asked.room(path, bytes as usize)
+    }
+
+    /// One path: what is asked most. The holder and the path are where [`Book::room`] says, and so long in bytes.
+    pub fn acquire(&mut self, now: f64, holder: u32, path: u32, ttl_ms: Option<f64>) -> u32 {
+        self.with_asked(holder, path, |book, holder, path| {
+            book.ask(now, holder, &[Wish { path, mode: Mode::Exclusive }], ttl_ms)
+        })
     }
 
     /// Any number of paths.
@@ -162,9 +171,11 @@ impl Book {
         self.release(now, holder, Release::All, None)
     }
 
-    /// One path: what is asked most.
-    pub fn release_path(&mut self, now: f64, holder: &str, path: &str) -> u32 {
-        self.release(now, holder, Release::Paths(&[path]), Some(path))
+    /// One path, as with [`Book::acquire`].
+    pub fn release_path(&mut self, now: f64, holder: u32, path: u32) -> u32 {
+        self.with_asked(holder, path, |book, holder, path| {
+            book.release(now, holder, Release::Paths(&[path]), Some(path))
+        })
     }
 
     /// Any number of paths.
@@ -199,11 +210,13 @@ impl Book {
         self.out.end()
     }
 
-    /// What stands over a path.
-    pub fn covering(&mut self, now: f64, holder: &str, path: &str, shared: bool) -> u32 {
-        let answer = self.table().covering(moment(now), holder, path, mode(shared));
-        answer::covering(self.out.begin(), &answer, holder, path);
-        self.out.end()
+    /// What stands over a path, as with [`Book::acquire`].
+    pub fn covering(&mut self, now: f64, holder: u32, path: u32, shared: bool) -> u32 {
+        self.with_asked(holder, path, |book, holder, path| {
+            let answer = book.table().covering(moment(now), holder, path, mode(shared));
+            answer::covering(book.out.begin(), &answer, holder, path);
+            book.out.end()
+        })
     }
 
     /// Keeps leases in place.
@@ -280,7 +293,15 @@ impl Book {
         let mut out = Out::new();
         let table = table(numbers, &mut out, make);
         out.end();
-        Self { table, out, memory_bytes_max: options(numbers).1 }
+        Self { table, asked: Asked::default(), out, memory_bytes_max: options(numbers).1 }
+    }
+
+    fn with_asked(&mut self, holder: u32, path: u32, ask: impl FnOnce(&mut Self, &str, &str) -> u32) -> u32 {
+        let asked = core::mem::take(&mut self.asked);
+        let (holder, path) = asked.texts(holder, path);
+        let answer = ask(self, holder, path);
+        self.asked = asked;
+        answer
     }
 
     fn table(&mut self) -> &mut Table {
