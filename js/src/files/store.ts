@@ -82,8 +82,8 @@ class Store implements WriterLeaseStore {
         switch (from.number()) {
           case 0: {
             const [path, owner] = [from.text(), ownerRecord(from)];
-            kept = true;
-            return { status: "acquired", lease: new Lease(machine.release() as WriterMachine, files, path, owner) };
+            kept = machine.release();
+            return { status: "acquired", lease: new Lease(machine, files, path, owner) };
           }
           case 1:
             return { status: "busy", owners: owners(from) };
@@ -94,8 +94,10 @@ class Store implements WriterLeaseStore {
         }
       });
     } finally {
-      machine.free();
-      if (!kept) files.close();
+      if (!kept) {
+        machine.free();
+        files.close();
+      }
     }
   }
 
@@ -195,6 +197,7 @@ class Lease implements WriterLease {
     try {
       const lost = await drive(this.#machine, this.#files, undefined, (from) => from.flag());
       forgotten.unregister(this);
+      this.#machine.free();
       this.#files.close();
       return { status: lost ? "lost" : "released" };
     } catch (error) {

@@ -46,8 +46,6 @@ const CODES: Readonly<Record<string, FileCode>> = {
 /** What opening says of a link, a socket, or a device without a driver. */
 const NOT_ORDINARY = ["ELOOP", "EMLINK", "ENXIO", "ENODEV", "EOPNOTSUPP", "ENOTSUP"];
 
-const encoder = new TextEncoder();
-
 /** Random bytes in a nonce: as many as its 32 digits tell. */
 const NONCE_BYTES = 16;
 /** Random bytes that nobody has had, drawn for many nonces at once: each draw costs as much as two system calls. */
@@ -164,7 +162,7 @@ export class SystemFiles implements MarkerFiles {
   }
 
   publish(nonce: string, content: string): Awaitable<void> {
-    return run(this.#publish(checked(NONCE, nonce), encoder.encode(content)));
+    return run(this.#publish(checked(NONCE, nonce), Buffer.from(content)));
   }
 
   list(): Awaitable<string[] | undefined> {
@@ -460,13 +458,14 @@ export class SystemFiles implements MarkerFiles {
     const stat = yield* step(this.#io.fstat(handle));
     if (!stat.isFile()) return { kind: "not-ordinary" };
     if (stat.size > BigInt(limit)) return { kind: "too-large" };
-    // One byte more than there is, so that a file that grew meanwhile is seen; then one more than there may be.
+    // One byte more than there is, so that a file that grew meanwhile is seen; then one more than there may be. Small
+    // ones are parts of a buffer that Node keeps.
     const size = Number(stat.size);
-    let buffer = new Uint8Array(size + 1);
+    let buffer = Buffer.allocUnsafe(size + 1);
     for (let length = 0; length <= limit; ) {
       if (length === buffer.length) {
-        const wider = new Uint8Array(limit + 1);
-        wider.set(buffer);
+        const wider = Buffer.allocUnsafe(limit + 1);
+        buffer.copy(wider);
         buffer = wider;
       }
       const more = yield* step(this.#io.read(handle, buffer, length));

@@ -2,14 +2,15 @@
 //!
 //! An operation answers how many numbers its answer has; [`Out`] says where they are.
 
-use crate::asked::Asked;
 use crate::ask::{count, mode, moment, period, texts, wishes};
+use crate::asked::Asked;
 use crate::out::Out;
 use crate::{answer, durable, memory};
 use alloc::vec::Vec;
 use leasebook::Containment;
 use leasebook::{
-    Fairness, Lease, Limits, Mode, Options, PinToken, Refusal, Release, Table, WaitAttempt, Wish, contains as core_contains,
+    Fairness, Lease, Limits, Mode, Options, PinToken, Refusal, Release, Table, WaitAttempt, Wish,
+    contains as core_contains,
 };
 use wasm_bindgen::prelude::wasm_bindgen;
 

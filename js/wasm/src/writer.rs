@@ -123,11 +123,12 @@ impl WriterMachine {
         self.out.end()
     }
 
-    /// The machine that releases what this one acquired; none where it acquired nothing, or it was taken.
-    pub fn release(&mut self) -> Option<WriterMachine> {
-        let Kind::Over(owned) = &mut self.kind else { return None };
-        let release = Release::new(owned.take()?);
-        Some(WriterMachine { kind: Kind::Release(release), left: Rc::clone(&self.left), out: Out::new() })
+    /// Makes it the machine that releases what it acquired. `false`: it acquired nothing, or was made so before.
+    pub fn release(&mut self) -> bool {
+        let Kind::Over(owned) = &mut self.kind else { return false };
+        let Some(owned) = owned.take() else { return false };
+        self.kind = Kind::Release(Release::new(owned));
+        true
     }
 
     /// The lease will not be released any more: its marker is left to the next operation of the store.
