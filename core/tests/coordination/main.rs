@@ -1,6 +1,14 @@
 //! The authority of a coordination service, as its host sees it.
 
+mod graph;
+mod late;
+mod names;
+mod never_granted;
+mod numbers;
+mod retries;
 mod stories;
+mod upgrade;
+mod whole_leases;
 
 use leasebook::coordination::{Answer, Authority, Grant, LeaseId, Options, Refused, Request};
 use leasebook::{Millis, Mode};
